@@ -10,7 +10,7 @@ import sys
 if sys.platform == "win32":  # not os: see keepmum_hooks.system
     from nt import _exit
 else:
-    from posix import _exit, environ, geteuid, lstat
+    from posix import _exit, environ, geteuid, lstat, readlink
 
 HERE = __file__[: -len("/run.py")]
 
@@ -56,6 +56,13 @@ LINK_OR_WRITABLE, STICKY = 0o20022, 0o1000  # by others; of the types of files, 
 CODE = 2 * (sys.argv[1:2] == ["guard"])
 try:
     gc.disable()  # a hook's objects live as long as the process
+    if HERE.endswith("/app/current/hooks"):  # all modules and bytecode of one version, whatever an upgrade links
+        try:
+            VERSION = "" if sys.platform == "win32" else readlink(HERE[: -len("/hooks")])
+        except OSError:
+            VERSION = ""
+        if VERSION and "/" not in VERSION:
+            HERE = HERE[: -len("current/hooks")] + VERSION + "/hooks"
     sys.path.insert(0, HERE)
     sys.dont_write_bytecode = True  # never to the plugin's folder: some clients distrust a plugin that changes
     try:

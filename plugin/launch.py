@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 MINIMUM = (3, 11)
-HERE = os.path.dirname(os.path.abspath(__file__))
+HERE = os.path.dirname(os.path.realpath(__file__))  # of one version, whatever an upgrade links from now on
 ROOT = os.path.dirname(HERE)
 _STARTED = "keepmum_runtime"  # the -X option that marks an interpreter started by this file
 
@@ -133,7 +133,7 @@ def _run(runtime: str) -> int:
 
     Raises: OSError when that interpreter cannot be started.
     """
-    command = [runtime, "-I", "-S", "-X", _STARTED, os.path.abspath(__file__), *sys.argv[1:]]
+    command = [runtime, "-I", "-S", "-X", _STARTED, os.path.join(HERE, "launch.py"), *sys.argv[1:]]
     if os.name != "nt":
         os.execv(runtime, command)  # noqa: S606 - without a shell
     import subprocess

@@ -69,7 +69,12 @@ def register_installation(subparsers: _Subparsers) -> None:
     )
     add.add_argument("--no-runtime", action="store_false", dest="runtime", help="install no packages")
     add.add_argument("--no-semantic", action="store_false", dest="semantic", help="lexical search only")
+    add.add_argument("--develop", action="store_true", help="run this clone, which has to stay, instead of a copy")
+    add.add_argument("--origin", help=argparse.SUPPRESS)  # by install.sh: where upgrades come from
     add.add_argument("--dry-run", action="store_true", help="show what would be done")
+    much = add.add_mutually_exclusive_group()
+    much.add_argument("-v", "--verbose", action="store_true", help="name each file and command")
+    much.add_argument("-q", "--quiet", action="store_true", help="only problems, and what you have to do")
     add.set_defaults(run=lambda arguments: _guarded(lambda: _install(arguments)))
     remove = subparsers.add_parser("uninstall", help="undo what `install` did; memories stay")
     remove.add_argument("--scope", choices=_SCOPES, help="only what this scope has; default: everything")
@@ -104,10 +109,12 @@ def _guarded(command: Callable[[], int]) -> int:
 
 
 def _install(arguments: argparse.Namespace) -> int:
+    from keepmum_installers.app import layout
+    from keepmum_installers.app.bundle import own
     from keepmum_installers.console import Console
     from keepmum_installers.install import Options, install
     from keepmum_installers.machine import Machine
-    from keepmum_installers.product import bundle_root, installed
+    from keepmum_installers.product import bundle_root, read
 
     options = Options(
         scope=arguments.scope,
@@ -118,10 +125,19 @@ def _install(arguments: argparse.Namespace) -> int:
         semantic=arguments.semantic,
         dry_run=arguments.dry_run,
         share_key=arguments.share_key,
+        origin=arguments.origin,
+        verbose=arguments.verbose,
     )
-    root = bundle_root()
-    machine = Machine.this()
-    return install(options, installed(root), root, machine, Console(home=machine.user_home))
+    machine, code = Machine.this(), own()
+    root, product = layout.current(machine.home), read(code.folder)
+    console = Console(home=machine.user_home, quiet=arguments.quiet)
+    if layout.for_clients(code.folder, machine.home) == root:  # this code was put there before
+        return install(options, product, root, machine, console)
+    if not arguments.develop:
+        return install(options, product, root, machine, console, code)
+    if bundle_root() is None:
+        raise InstallError("--develop needs a clone, and this runs from a package", "Leave it out.")
+    return install(options, product, code.folder, machine, console)
 
 
 def _uninstall(arguments: argparse.Namespace) -> int:

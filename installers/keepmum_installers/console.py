@@ -15,8 +15,14 @@ __all__ = ["Console"]
 class Console:
     """Prints lines, problems and progress, and asks questions."""
 
-    def __init__(self, out: TextIO | None = None, err: TextIO | None = None, home: str = "") -> None:
-        """`home` is the user's home, which is printed as `~`; empty to print paths as they are."""
+    def __init__(
+        self, out: TextIO | None = None, err: TextIO | None = None, home: str = "", *, quiet: bool = False
+    ) -> None:
+        """`home` is the user's home, which is printed as `~`; empty to print paths as they are.
+
+        A quiet one prints only problems and what the user has to do.
+        """
+        self._quiet = quiet
         self._out = sys.stdout if out is None else out
         self._err = sys.stderr if err is None else err
         # Not after a quote: a shell does not replace `~` there, and users copy these lines.
@@ -26,6 +32,11 @@ class Console:
 
     def say(self, text: str = "") -> None:
         """Print one or more lines."""
+        if not self._quiet:
+            self.demand(text)
+
+    def demand(self, text: str) -> None:
+        """Print what the user has to do, also when nothing else is printed."""
         self._end_wait()
         self._write(self._short(text) + "\n")
 
@@ -47,6 +58,8 @@ class Console:
 
     def wait(self, what: str, seconds: int) -> None:
         """Show that a long step is still running: on a terminal in one line, in a log once."""
+        if self._quiet:
+            return
         if self._out.isatty():
             self._write(f"\r  {what} … {seconds} s")
             self._waiting = True

@@ -33,8 +33,8 @@ _SWITCHES = {
     "briefing.enabled": "sessions start without a briefing",
     "guard.enabled": "secrets are not kept out of other memories",
 }
-_OPINION = "Run `sh installers/install.sh` again for its packages, or set scanner.second_opinion to false."
-_AGAIN = "Run `sh installers/install.sh` again."
+_OPINION = "Run `keepmum install` again for its packages, or set scanner.second_opinion to false."
+_AGAIN = "Run `keepmum install` again."
 _MOST_FILES = 20  # that are named one by one
 
 
@@ -134,7 +134,7 @@ def _exposed(home: str) -> Iterator[str]:
 
 def _unsafe(home: str) -> Iterator[str]:
     """The folders from which code is run and that others own or may write to, as far as the home lets them in."""
-    for name in () if os.name == "nt" else ("", "bin", "cache", "plugins", "runtime", "state"):
+    for name in () if os.name == "nt" else ("", "app", "bin", "cache", "plugins", "runtime", "state"):
         path = os.path.join(home, name) if name else home
         with contextlib.suppress(OSError):
             facts = os.stat(path)

@@ -102,8 +102,8 @@ def tighten(home: str, *, is_ours: bool) -> None:
     """
     if os.name == "nt":
         return
-    ours = [os.path.join(home, name) for name in ("bin", "cache", "plugins", "runtime", "state")]
-    ours += [folder for folder, _, _ in os.walk(os.path.join(home, "plugins"))]
+    ours = [os.path.join(home, name) for name in ("app", "bin", "cache", "plugins", "runtime", "state")]
+    ours += [folder for name in ("app", "plugins") for folder, _, _ in os.walk(os.path.join(home, name))]
     for folder, allowed in [(home, 0o700)] * is_ours + [(folder, 0o755) for folder in ours]:
         with contextlib.suppress(OSError):
             mode = stat.S_IMODE(os.lstat(folder).st_mode)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from keepmum_installers import apply, files, formats, local_plugin
+from keepmum_installers.app import layout
 from keepmum_installers.clients import CLIENTS
 from keepmum_installers.clients.client import Scope, ServerList
 from keepmum_installers.console import Console
@@ -214,7 +215,8 @@ def _call(client: str, scope: Scope, machine: Machine) -> list[str]:
         return [own, "guard"]
     root = bundle_root()
     if root is not None:
-        return [local_plugin.interpreter(), "-I", "-S", os.path.join(root, "plugin", "launch.py"), "guard"]
+        launch = os.path.join(layout.for_clients(root, machine.home), "plugin", "launch.py")
+        return [local_plugin.interpreter(), "-I", "-S", launch, "guard"]
     found = machine.find("keepmum")
     if found is None:
         raise InstallError("the keepmum command is not on PATH", "Install it first: keepmum install.")

@@ -1,4 +1,4 @@
-"""Installing: plan, show the plan, execute it, demonstrate the server, print a summary."""
+"""Installing: plan, show the plan, put the code in place, execute the plan, try the server, print a summary."""
 
 from __future__ import annotations
 
@@ -8,16 +8,19 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
 
+from keepmum.core.wording import counted
 from keepmum_installers import apply, demo, files, runtime, semantic, sharing, shell_command, team
+from keepmum_installers.app import layout, placing
+from keepmum_installers.app.bundle import Bundle
 from keepmum_installers.clients import CLIENTS
-from keepmum_installers.clients.client import InstallSpec, Scope
+from keepmum_installers.clients.client import Client, InstallSpec, Scope
 from keepmum_installers.console import Console
 from keepmum_installers.errors import FileChanged, FileLeft, InstallError
 from keepmum_installers.journal import Journal
 from keepmum_installers.locking import locked
 from keepmum_installers.machine import Machine
 from keepmum_installers.plan import Change, Plan, Step
-from keepmum_installers.product import Product, install_script
+from keepmum_installers.product import Product
 from keepmum_installers.source import parse_source
 
 __all__ = ["Options", "install"]
@@ -42,19 +45,35 @@ class Options:
     dry_run: bool = False
     share_key: bool = False
     """Whether the repository gets the key for the team's server."""
+    origin: str | None = None
+    """The address that upgrades come from; empty for the public one, None to leave it as it is."""
+    verbose: bool = False
+    """Whether to name each file and command; for a repository, and for a dry run, they are named in any case."""
+
+    @property
+    def names_each(self) -> bool:
+        """Whether each file and command is named."""
+        return self.verbose or self.dry_run or self.scope != "user"
 
 
-def install(options: Options, product: Product, root: str | None, machine: Machine, console: Console) -> int:
+def install(  # noqa: PLR0913, PLR0917 - what, from where, for whom
+    options: Options,
+    product: Product,
+    root: str | None,
+    machine: Machine,
+    console: Console,
+    code: Bundle | None = None,
+) -> int:
     """The exit code: 0 when everything was installed and the demonstration succeeded.
+
+    Clients run the code under `root`: it is there, or `code` is put there first.
 
     Raises: InstallError when a named client cannot be installed for that scope, or the source is not valid.
     """
     console.say(f"Keepmum {product.version}")
-    if options.scope == "project":
-        team.check(options.settings, machine)
-    if options.source is not None:
-        parse_source(options.source, machine.cwd)  # so that a bad source is an error even when no client is found
-    shared = _shared(options, machine, console)
+    if not options.names_each and _chosen(options, machine):
+        console.say(_found(options, machine))
+    shared = _checked(options, machine, console)
     planned, failed, stopped = _planned(
         _planners(options, InstallSpec(product, root, options.scope, options.source, shared), machine), console
     )
@@ -64,26 +83,34 @@ def install(options: Options, product: Product, root: str | None, machine: Machi
         return 1
     if root is not None:
         planned.insert(0, (own := partial(shell_command.plan, root, machine), own()))
-    _show([plan for _, plan in planned], _package_lines(options, root, machine), console, each_file=options.dry_run)
-    if (
-        options.scope == "project"
-        and options.source is None
-        and {"claude-code", "codex"} & {*_chosen(options, machine)}
-    ):
-        where = f"https://github.com/{product.repository}"
-        console.say(f"Teammates get the plugin from {where}. This is a guess: --source names another place.")
+    reads = root if code is None else code.folder
+    lines = [*_code_lines(code, product, machine), *_plan_lines(planned, options), *_packages(options, reads, machine)]
+    _show(lines, options, product, machine, console)
     if options.dry_run:
         for line in (line for _, plan in planned if not plan.steps for line in plan.notes):
             console.say(line)  # for a client that cannot be set up from here, the commands to type
         console.say("Nothing was changed: this was a dry run.")
         return 1 if failed else 0
-    done = _execute(planned, machine, console)
+    put = None if code is None else partial(_put, code, product.version, options.origin, machine.home)
+    done = _execute(planned, machine, console, put)
     failed = failed or len(done) < len(planned)
     if root is not None:
         _build_runtime(options, root, machine, console)
-        failed = not _demonstrate(root, machine, product, console) or failed
-    _say_summary(done, root, machine, console)
+        failed = not _demonstrate(root, machine, product, console, brief=not options.names_each) or failed
+    _say_summary(done, root, machine, console, options)
     return 1 if failed else 0
+
+
+def _checked(options: Options, machine: Machine, console: Console) -> str | None:
+    """The key to share, with its server; None when no key is shared.
+
+    Raises: InstallError when the options are wrong.
+    """
+    if options.scope == "project":
+        team.check(options.settings, machine)
+    if options.source is not None:
+        parse_source(options.source, machine.cwd)  # so that a bad source is an error even when no client is found
+    return _shared(options, machine, console)
 
 
 def _shared(options: Options, machine: Machine, console: Console) -> str | None:
@@ -101,7 +128,7 @@ def _shared(options: Options, machine: Machine, console: Console) -> str | None:
 def _planners(options: Options, spec: InstallSpec, machine: Machine) -> list[_Planner]:
     """The functions that plan for each client, and for the files that clients share."""
     chosen = _chosen(options, machine)
-    planners: list[_Planner] = [partial(CLIENTS[name].plan, spec, machine) for name in chosen]
+    planners: list[_Planner] = [partial(_of_client, CLIENTS[name], spec, machine) for name in chosen]
     if options.scope == "project":
         planners.append(partial(team.plan, options.settings, machine))
         if spec.shared_key:
@@ -112,6 +139,10 @@ def _planners(options: Options, spec: InstallSpec, machine: Machine) -> list[_Pl
     if options.scope != "user":
         return [partial(_inside, planner, machine.repository) for planner in planners]
     return planners or [lambda: _NO_CLIENT]
+
+
+def _of_client(client: Client, spec: InstallSpec, machine: Machine) -> Plan:
+    return replace(client.plan(spec, machine), title=client.title)
 
 
 def _inside(planner: _Planner, top: str) -> Plan:
@@ -166,12 +197,57 @@ def _planned(planners: Iterable[_Planner], console: Console) -> tuple[list[tuple
     return planned, bool(problems), not all(isinstance(problem, FileLeft) for problem in problems)
 
 
-def _show(plans: Sequence[Plan], package_lines: Iterable[str], console: Console, *, each_file: bool) -> None:
-    shown = (plan.steps if each_file else _summarised(plan.steps) for plan in plans)
-    lines = [*(str(step) for steps in shown for step in steps), *package_lines]
+def _show(lines: Sequence[str], options: Options, product: Product, machine: Machine, console: Console) -> None:
     console.say("To do:" if lines else "Nothing to do here.")
     for line in lines:
         console.say(f"  {line}")
+    named = {"claude-code", "codex"} & {*_chosen(options, machine)}
+    if options.scope == "project" and options.source is None and named:
+        where = f"https://github.com/{product.repository}"
+        console.say(f"Teammates get the plugin from {where}. This is a guess: --source names another place.")
+
+
+def _found(options: Options, machine: Machine) -> str:
+    """The clients that get the plugin, and those that were not found."""
+    chosen = _chosen(options, machine)
+    here = _listed(CLIENTS[name].title for name in chosen)
+    missing = ", ".join(client.title for name, client in CLIENTS.items() if name not in chosen)
+    if options.clients:
+        return f"For: {here}."
+    return f"Found: {here}. Not found: {missing}." if missing else f"Found: {here}."
+
+
+def _listed(names: Iterable[str]) -> str:
+    """The names in a sentence: `A, B and C`."""
+    *first, last = list(names) or [""]
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _code_lines(code: Bundle | None, product: Product, machine: Machine) -> Iterator[str]:
+    if code is None:
+        return
+    path = placing.planned(code, product.version, machine.home)
+    if layout.target(layout.current(machine.home)) != os.path.realpath(path):
+        yield f"put the code into {path}"
+
+
+def _plan_lines(planned: Sequence[tuple[_Planner, Plan]], options: Options) -> Iterator[str]:
+    """What the plans do: each step of them, or one line for all clients."""
+    plans = [plan for _, plan in planned]
+    if options.names_each:
+        for plan in plans:
+            yield from map(str, plan.steps if options.dry_run else _summarised(plan.steps))
+        return
+    of_clients = [plan for plan in plans if plan.title]
+    if any(plan.steps for plan in plans if not plan.title):
+        yield "create the command `keepmum`"
+    steps = [step for plan in of_clients for step in plan.steps]
+    if steps:
+        changes = sum(isinstance(step, Change) for step in steps)
+        parts = [counted(changes, "file")] * bool(changes)
+        parts += [counted(len(steps) - changes, "command")] * (len(steps) > changes)
+        titles = _listed(plan.title for plan in of_clients if plan.steps)
+        yield f"add the plugin to {titles}: {' and '.join(parts)}, which -v names; `keepmum uninstall` undoes them"
 
 
 def _summarised(steps: Sequence[Step]) -> Iterator[Step | str]:
@@ -185,11 +261,31 @@ def _summarised(steps: Sequence[Step]) -> Iterator[Step | str]:
             yield from alike
 
 
-def _execute(planned: Sequence[tuple[_Planner, Plan]], machine: Machine, console: Console) -> list[Plan]:
-    """The plans that were executed; under a lock, so that each installation sees the result of the one before."""
+def _put(code: Bundle, version: str, origin: str | None, home: str) -> None:
+    """Copy the code to the home and make it the current version."""
+    files.private_folder(layout.folder(home))
+    if origin:
+        files.write(layout.origin(home), origin.encode())
+    with locked(layout.folder(home)):
+        if origin == "" and os.path.exists(layout.origin(home)):
+            os.unlink(layout.origin(home))
+        placing.switch(placing.place(code, version, home), home)
+        placing.prune(home)
+
+
+def _execute(
+    planned: Sequence[tuple[_Planner, Plan]], machine: Machine, console: Console, put: Callable[[], None] | None
+) -> list[Plan]:
+    """The plans that were executed; under a lock, so that each installation sees the result of the one before.
+
+    Raises: InstallError when the code could not be put in place; nothing else was changed then.
+    """
     done = []
+    is_ours = machine.home == os.path.join(machine.user_home, ".keepmum")
     files.private_folder(machine.home)
-    files.tighten(machine.home, is_ours=machine.home == os.path.join(machine.user_home, ".keepmum"))
+    files.tighten(machine.home, is_ours=is_ours)
+    if put is not None:
+        put()
     with locked(machine.home):
         journal = Journal(machine.home)
         for planner, plan in planned:
@@ -199,6 +295,7 @@ def _execute(planned: Sequence[tuple[_Planner, Plan]], machine: Machine, console
                 console.problem(error)
             else:
                 done.append(plan)
+    files.tighten(machine.home, is_ours=is_ours)  # with no umask everybody could write to what is new
     return done
 
 
@@ -214,7 +311,7 @@ def _attempt(planner: _Planner, plan: Plan, journal: Journal, machine: Machine) 
     apply.carry_out(plan.steps, journal, machine)
 
 
-def _package_lines(options: Options, root: str | None, machine: Machine) -> Iterator[str]:
+def _packages(options: Options, root: str | None, machine: Machine) -> Iterator[str]:
     if root is None or not options.runtime:
         return
     found = runtime.look(root, machine)
@@ -230,7 +327,8 @@ def _build_runtime(options: Options, root: str, machine: Machine, console: Conso
     try:
         if options.runtime:
             built = runtime.build(root, machine, console)
-            console.say(f"Packages: complete, on Python {built.version}.")
+            if options.verbose:
+                console.say(f"Packages: complete, on Python {built.version}.")
             if options.semantic:
                 semantic.prepare(root, machine, console)
             else:
@@ -242,33 +340,40 @@ def _build_runtime(options: Options, root: str, machine: Machine, console: Conso
         console.say("Keepmum works without them: the core needs no packages.")
 
 
-def _demonstrate(root: str, machine: Machine, product: Product, console: Console) -> bool:
-    console.say("Demonstration on this machine:")
+def _demonstrate(root: str, machine: Machine, product: Product, console: Console, *, brief: bool) -> bool:
     try:
         steps = demo.run(root, machine, product)
     except InstallError as error:
         console.problem(error)
         return False
+    if brief:
+        ready = f"the server was ready in {steps[0].milliseconds:.0f} ms"
+        console.say(f"Tried here: a note was kept and found by a question, one with a token was refused; {ready}.")
+        return True
+    console.say("Demonstration on this machine:")
     for each in steps:
         console.say(f"  {each.what:<72} {each.milliseconds:6.1f} ms")
     return True
 
 
-def _say_summary(plans: Sequence[Plan], root: str | None, machine: Machine, console: Console) -> None:
-    for plan in plans:
-        for line in plan.notes:
-            console.say(line)
+def _say_summary(plans: Sequence[Plan], root: str | None, machine: Machine, console: Console, options: Options) -> None:
+    for line in (line for plan in plans for line in plan.notes):
+        console.say(line)
+    starts = [plan.starts for plan in plans if plan.starts]
+    for line in starts if options.names_each else _SESSIONS[: len(starts)]:
+        console.say(line)
     for folder in dict.fromkeys(plan.reads for plan in plans if plan.reads):
-        console.say(f"They run the code in {folder}: keep that folder.")
+        if not layout.is_link(folder):
+            console.say(f"They run the code in {folder}: keep that folder.")
     console.say(
         f"Memories are stored in {machine.home}, readable only by you. Your memories do not leave this machine."
     )
     for line in shell_command.hint(machine) if root is not None else ():
         console.say(line)
-    console.say(f"To check the installation: {shell_command.invocation(machine)} doctor")
-    if root is not None:
-        remove = f"{install_script(root)} --uninstall"
-        console.say(f"To remove it: {remove} (memories stay; --purge deletes them too)")
-    for plan in plans:
-        for line in plan.closing:
-            console.say(line)
+    typed = shell_command.invocation(machine)
+    console.say(f"Check: {typed} doctor. Remove: {typed} uninstall (memories stay).")
+    for line in (line for plan in plans for line in plan.closing):
+        console.demand(line)
+
+
+_SESSIONS = ("Sessions that are open now have it when you start them again.",)

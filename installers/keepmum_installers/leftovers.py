@@ -17,7 +17,7 @@ from keepmum_installers import files
 from keepmum_installers.errors import InstallError
 from keepmum_installers.machine import Machine
 
-__all__ = ["clear", "elsewhere", "memories", "moved_aside", "purge"]
+__all__ = ["clear", "elsewhere", "memories", "moved_aside", "purge", "remove_if_empty"]
 
 _STATE = ("heartbeat", "sessions", "briefings")
 _STORE = "memory.db"
@@ -46,8 +46,8 @@ def clear(machine: Machine) -> None:
         with contextlib.suppress(OSError):
             os.unlink(path)
     for folder in ("cache", "bin", "state", "models"):
-        _remove_if_empty(os.path.join(machine.home, folder))
-    _remove_if_empty(machine.home)
+        remove_if_empty(os.path.join(machine.home, folder))
+    remove_if_empty(machine.home)
 
 
 def memories(machine: Machine) -> list[str]:
@@ -70,8 +70,8 @@ def purge(machine: Machine) -> int:
     for copies in _COPIES:
         _remove_tree(os.path.join(machine.home, copies))
     for folder in ("backups", "state", "cache"):
-        _remove_if_empty(os.path.join(machine.home, folder))
-    _remove_if_empty(machine.home)
+        remove_if_empty(os.path.join(machine.home, folder))
+    remove_if_empty(machine.home)
     return len(paths)
 
 
@@ -119,7 +119,8 @@ def _remove_tree(path: str) -> None:
         raise _removal_error(error) from None
 
 
-def _remove_if_empty(path: str) -> None:
+def remove_if_empty(path: str) -> None:
+    """Remove a folder that has no files."""
     with contextlib.suppress(OSError):
         os.rmdir(path)
 

@@ -13,9 +13,10 @@ import sys
 from collections.abc import Iterator, Mapping
 
 from keepmum_installers import files
+from keepmum_installers.app import layout
 from keepmum_installers.errors import InstallError
 from keepmum_installers.plan import Change, own_file
-from keepmum_installers.product import SKILL
+from keepmum_installers.product import SKILL, own_folder
 
 __all__ = ["as_json", "changes", "differs", "interpreter", "path", "server", "skill"]
 
@@ -29,13 +30,13 @@ def interpreter() -> str:
 
 
 def skill(root: str) -> str:
-    """The skill of the bundle at root.
+    """The skill of the bundle at root; of the code that clients will run, that of this installer.
 
     Raises: InstallError when it is missing.
     """
-    content = files.read(path(root, SKILL))
+    content = files.read(path(own_folder()[0] if layout.is_link(root) else root, SKILL))
     if content is None:
-        raise InstallError(f"{root} lacks {SKILL}, so it is not a complete Keepmum", "Install from another clone.")
+        raise InstallError(f"{root} lacks {SKILL}, so it is not a complete Keepmum", "Install from a complete copy.")
     return content.decode("utf-8")
 
 

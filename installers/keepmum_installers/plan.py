@@ -83,6 +83,10 @@ class Plan:
 
     steps: tuple[Step, ...] = ()
     notes: tuple[str, ...] = ()
+    title: str = ""
+    """The client's name; empty for steps of no client."""
+    starts: str = ""
+    """When the client has it: a sentence, the same in meaning for every client."""
     closing: tuple[str, ...] = ()
     """The last lines of the output: what others still have to do."""
     reads: str | None = None

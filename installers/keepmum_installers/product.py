@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 __all__ = [
     "MARKETPLACE",
+    "PACKAGES",
     "PLUGIN",
     "SERVER",
     "SKILL",
@@ -17,6 +18,7 @@ __all__ = [
     "bundle_root",
     "install_script",
     "installed",
+    "own_folder",
     "read",
 ]
 
@@ -31,6 +33,14 @@ SERVER = "memory"
 
 SKILLS = "plugin/skills"
 """The folder of the skills; manifests name it, since clients would look for it at the bundle's root."""
+
+PACKAGES = {
+    "keepmum": "plugin",
+    "keepmum_scanner": "scanner",
+    "keepmum_hooks": "hooks",
+    "keepmum_installers": "installers",
+}
+"""The packages, and the folder of the bundle that each is in."""
 
 SKILL = f"{SKILLS}/memory/SKILL.md"
 """The skill, by path below the bundle's root."""
@@ -114,3 +124,9 @@ def bundle_root() -> str | None:
     """The folder of the bundle that this code runs from; None when it runs from a wheel."""
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
     return root if os.path.isfile(os.path.join(root, "pyproject.toml")) else None
+
+
+def own_folder() -> tuple[str, bool]:
+    """The folder with the bundle's files that are in no package, and whether it is the one in a wheel."""
+    root = bundle_root()
+    return (root, False) if root else (os.path.join(os.path.dirname(os.path.realpath(__file__)), "bundle"), True)

@@ -131,7 +131,7 @@ def ensure_interpreter(machine: Machine) -> None:
 
 
 _NEW_ENOUGH = "import sys; sys.exit(sys.version_info < (3, 11))"
-_AGAIN = "Run `sh installers/install.sh` again later; it continues where it stopped."
+_AGAIN = "Run `keepmum install` again later; it continues where it stopped."
 
 
 def _folder(machine: Machine) -> str:

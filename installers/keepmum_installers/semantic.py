@@ -64,7 +64,7 @@ def check(root: str | None, machine: Machine) -> Iterator[Finding]:
     if not is_ready and files.read(machine.state(_DECLINED)) is not None:
         yield ok("search", "is lexical only, as chosen; `keepmum install` without --no-semantic adds vector search")
     elif not _has_packages(root, machine):
-        yield note("search", "is lexical only: packages are missing", "Run `sh installers/install.sh` again.")
+        yield note("search", "is lexical only: packages are missing", "Run `keepmum install` again.")
     elif not _has_model(machine):
         yield note("search", "is lexical only: the model is not installed", "Run `keepmum model install`.")
     else:

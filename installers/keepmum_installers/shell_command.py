@@ -22,8 +22,8 @@ _SCRIPT = """\
 #!/bin/sh
 launch={launch}
 if [ ! -f "$launch" ]; then
-    printf 'keepmum: it was installed from a folder that was removed: %s is missing.\\n' "$launch" >&2
-    printf '  next: run `sh installers/install.sh` in another clone; the memories are still there.\\n' >&2
+    printf 'keepmum: its code was removed: %s is missing.\\n' "$launch" >&2
+    printf '  next: install it again; the memories are still there.\\n' >&2
     exit 1
 fi
 case ${{1:-}} in hook) # without the launcher, since a client waits for it

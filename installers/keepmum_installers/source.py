@@ -10,7 +10,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from keepmum_installers.errors import InstallError
 
-__all__ = ["Source", "folder", "parse_source"]
+__all__ = ["Source", "parse_source"]
 
 _OWNER_AND_NAME = re.compile(r"[A-Za-z0-9._-]+/[A-Za-z0-9._-]+")
 _SSH = re.compile(r"[A-Za-z0-9._-]+@[A-Za-z0-9.-]+:[^\s]+")
@@ -24,16 +24,6 @@ class Source:
     where: str
 
 
-def folder(path: str) -> Source:
-    """The bundle in this folder as a source.
-
-    Raises: InstallError when the folder has no bundle.
-    """
-    if not os.path.isfile(os.path.join(path, ".claude-plugin", "marketplace.json")):
-        raise InstallError(f"the folder {path} has no Keepmum", "Give --source the folder of a clone of Keepmum.")
-    return Source("directory", os.path.realpath(path))
-
-
 def parse_source(text: str, cwd: str) -> Source:
     """The source that the user named.
 
@@ -41,7 +31,7 @@ def parse_source(text: str, cwd: str) -> Source:
     """
     path = os.path.join(cwd, os.path.expanduser(text))
     if os.path.isdir(path):
-        return folder(path)
+        return _folder(path)
     if _OWNER_AND_NAME.fullmatch(text) and not text.startswith("."):
         return Source("github", text)
     if _SSH.fullmatch(text):
@@ -66,6 +56,12 @@ def parse_source(text: str, cwd: str) -> Source:
     if address.hostname == "github.com" and _OWNER_AND_NAME.fullmatch(name):
         return Source("github", name)
     return Source("git", text)
+
+
+def _folder(path: str) -> Source:
+    if not os.path.isfile(os.path.join(path, ".claude-plugin", "marketplace.json")):
+        raise InstallError(f"the folder {path} has no Keepmum", "Give --source the folder of a clone of Keepmum.")
+    return Source("directory", os.path.realpath(path))
 
 
 def _address(text: str) -> SplitResult | None:

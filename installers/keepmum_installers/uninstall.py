@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from keepmum_installers import apply, files, leftovers, team
+from keepmum_installers.app import placing
 from keepmum_installers.clients import CLIENTS
 from keepmum_installers.clients.client import Scope
 from keepmum_installers.console import Console
@@ -14,7 +15,7 @@ from keepmum_installers.errors import InstallError
 from keepmum_installers.journal import Called, Copied, Journal, Kept, Linked, Record
 from keepmum_installers.locking import locked
 from keepmum_installers.machine import Machine
-from keepmum_installers.product import bundle_root, install_script
+from keepmum_installers.product import install_script, own_folder
 
 __all__ = ["Options", "uninstall"]
 
@@ -47,15 +48,18 @@ def uninstall(options: Options, machine: Machine, console: Console) -> int:
         leftovers.clear(machine)
         _say_memories(options, machine, console)
     if failed:
-        console.say(_UNFINISHED)
+        console.say(_UNFINISHED.format(install_script(own_folder()[0])))
     elif options.scope in {None, "user"}:
         _say_remains(machine, console)
     else:
         console.say("This repository's settings no longer mention Keepmum, as far as this installer added it.")
+    if options.scope in {None, "user"} and not failed:
+        placing.remove(machine.home)  # last: this code may run from there
+        leftovers.remove_if_empty(machine.home)
     return 1 if failed else 0
 
 
-_UNFINISHED = "Not everything could be undone. The rest is still recorded: fix the errors above, then run this again."
+_UNFINISHED = "Not everything could be undone. The rest is recorded: fix the errors above, then run: {} --uninstall"
 _QUESTION = "Delete all memories, their backups and your settings permanently ({} files)?"
 
 
@@ -118,8 +122,7 @@ def _say_memories(options: Options, machine: Machine, console: Console) -> None:
         console.say(f"Memories, backups and settings were deleted: {leftovers.purge(machine)} files.")
     elif leftovers.memories(machine):
         console.say(f"Memories and settings stay in {machine.home}.")
-        if (root := bundle_root()) is not None:  # the command `keepmum` is removed
-            console.say(f"To remove them too: {install_script(root)} --uninstall --purge")
+        console.say("To remove them too, delete that folder.")  # the command `keepmum` is removed
     shared = os.path.join(machine.user_home, ".koi", "registry.json")
     if os.path.isfile(shared):
         console.say(f"{shared} stays: it lists projects with Markdown memories, and Koi reads it too.")

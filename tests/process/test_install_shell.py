@@ -80,7 +80,7 @@ def _python(programs: Path, name: str = "python3", script: str = "") -> None:
 
 def test_empty_machine_gets_everything_and_a_demonstration(run: Run, shell: Shell, programs: Path, home: Path) -> None:
     _python(programs)
-    done = run(shell, "--no-runtime")
+    done = run(shell, "--no-runtime", "--verbose")
     assert (done.returncode, done.stderr) == (0, "")
     for words in ("kept:", "found:", "refused:", "No client was found", "Your memories do not leave this machine"):
         assert words in done.stdout
@@ -129,7 +129,7 @@ def test_removal_leaves_an_empty_home(run: Run, shell: Shell, programs: Path, ho
 
 def test_each_time_of_the_demonstration_is_shown(run: Run, sh: Shell, programs: Path) -> None:
     _python(programs)
-    assert len(re.findall(r" +\d+\.\d ms$", run(sh, "--no-runtime").stdout, re.MULTILINE)) == 4
+    assert len(re.findall(r" +\d+\.\d ms$", run(sh, "--no-runtime", "-v").stdout, re.MULTILINE)) == 4
 
 
 @pytest.mark.parametrize(
@@ -252,13 +252,14 @@ def test_missing_packages_stop_nothing(run: Run, sh: Shell, programs: Path) -> N
     assert "Keepmum works without them" in done.stdout
 
 
-def test_uv_gets_the_lock_and_the_runtime(run: Run, sh: Shell, programs: Path, home: Path, root: Path) -> None:
+def test_uv_gets_the_lock_and_the_runtime(run: Run, sh: Shell, programs: Path, home: Path) -> None:
     _python(programs)
     said = home.parent / "uv-said"
     (programs / "uv").write_text(f'#!/bin/sh\necho "$@" >{shlex.quote(str(said))}\n')
     (programs / "uv").chmod(0o755)
     run(sh)
-    runtime, lock = home / ".keepmum" / "runtime" / "bin" / "python", root / "installers" / "locks" / "runtime.txt"
+    runtime = home / ".keepmum" / "runtime" / "bin" / "python"
+    lock = home / ".keepmum" / "app" / "current" / "installers" / "locks" / "runtime.txt"
     assert said.read_text() == f"pip install --python {runtime} --require-hashes -r {lock}\n"
 
 

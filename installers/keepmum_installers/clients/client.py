@@ -11,7 +11,7 @@ from keepmum_installers.finding import Finding
 from keepmum_installers.machine import Machine, Outcome
 from keepmum_installers.plan import Plan
 from keepmum_installers.product import Product
-from keepmum_installers.source import Source, folder, parse_source
+from keepmum_installers.source import Source, parse_source
 
 __all__ = ["Client", "InstallSpec", "Scope", "ServerList"]
 
@@ -24,7 +24,7 @@ class InstallSpec:
 
     product: Product
     root: str | None
-    """The folder of the bundle that the installer runs from; None when it runs from a wheel."""
+    """The folder under which clients run the code; None when the plugin is not on this machine."""
     scope: Scope = "user"
     source: str | None = None
     """A folder, `owner/repository` or a git address; None leaves the choice to the client module."""
@@ -43,8 +43,10 @@ class InstallSpec:
 
         Raises: InstallError when the named source is not valid, or the folder has no bundle.
         """
-        source = parse_source(self.source, cwd) if self.source else folder(self.root) if self.root else None
-        return source.where if source is not None and source.kind == "directory" else None
+        if not self.source:
+            return self.root
+        source = parse_source(self.source, cwd)
+        return source.where if source.kind == "directory" else None
 
 
 @dataclass(frozen=True, slots=True)

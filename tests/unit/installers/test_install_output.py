@@ -61,7 +61,7 @@ def _printed(spec: InstallSpec, machine: Machine, **options: object) -> list[str
 def test_the_files_of_a_plugin_are_one_line_and_a_dry_run_names_each(spec: InstallSpec, machine: Machine) -> None:
     each = _printed(spec, machine, clients=("cursor",), dry_run=True)
     assert sum("the plugin for Cursor" in line for line in each) == 5
-    lines = _printed(spec, machine, clients=("cursor",))
+    lines = _printed(spec, machine, clients=("cursor",), verbose=True)
     assert lines[2] == "  write 5 files in ~/.cursor/plugins/local/keepmum: the plugin for Cursor"
 
 
@@ -73,7 +73,7 @@ def test_the_folder_of_the_code_is_named_once(spec: InstallSpec, machine: Machin
 def test_the_steps_of_the_user_are_the_last_lines(spec: InstallSpec, machine: Machine) -> None:
     console = Console(out := io.StringIO())
     plans = [Plan(notes=("Codex has it.",), closing=("You still have to: trust its hooks.",)), Plan(notes=("b",))]
-    install._say_summary(plans, str(spec.root), machine, console)
+    install._say_summary(plans, str(spec.root), machine, console, install.Options())
     assert out.getvalue().splitlines()[-1] == "You still have to: trust its hooks."
     assert "Your memories do not leave this machine." in out.getvalue()
 

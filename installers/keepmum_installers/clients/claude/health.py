@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from keepmum_hooks.event import GUARD
 from keepmum_installers import formats, local_plugin
+from keepmum_installers.app import layout
 from keepmum_installers.clients.checks import dotted, interpreter, last_runs
 from keepmum_installers.clients.claude import command_line, manifests, settings
 from keepmum_installers.clients.client import Scope
@@ -81,9 +82,7 @@ def _entry(
     if not entry.get("enabled"):
         return note(about, f"installed for {scope}, but switched off", f"Run `claude plugin enable {PLUGIN}`.")
     if isinstance(folder, str) and not os.path.isdir(folder):
-        return problem(
-            about, f"it is read from {folder}, which is missing", "Run `keepmum install` from another clone."
-        )
+        return problem(about, f"it is read from {folder}, which is missing", "Install Keepmum again.")
     if version != product.version:
         says = f"the client runs version {version}, this is {product.version}"
         return note(about, says, f"Run `claude plugin update {PLUGIN}`, or `keepmum install`.")
@@ -97,9 +96,10 @@ def _code(about: str, machine: Machine, product: Product) -> Finding | None:
     """A fault of the code that the plugin in Keepmum's home points to; None when there is none."""
     python, launch = manifests.installed_start(machine) or (settings.PYTHON, "an unknown path")
     if not os.path.isfile(launch):
-        return problem(about, f"its code at {launch} does not exist", "Run `keepmum install` from another clone.")
+        return problem(about, f"its code at {launch} does not exist", "Install Keepmum again.")
     root, folder = bundle_root(), manifests.plugin_folder(machine)
-    if root is not None and local_plugin.differs(manifests.plugin_files(product, root, python), folder):
+    wanted = layout.for_clients(root, machine.home) if root else ""
+    if wanted and local_plugin.differs(manifests.plugin_files(product, wanted, python), folder):
         return note(about, f"{folder} belongs to another clone or version", "Run `keepmum install`.")
     return None
 

@@ -15,11 +15,12 @@ from keepmum_installers.finding import Finding
 from keepmum_installers.machine import Machine
 from keepmum_installers.plan import Command, Plan, Step
 from keepmum_installers.product import MARKETPLACE, PLUGIN
-from keepmum_installers.source import Source, folder
+from keepmum_installers.source import Source
 
 __all__ = ["plan", "remains", "source_of"]
 
 _USER = ("--scope", "user")
+_STARTS = "Claude Code has Keepmum from its next session on; in an open one, type /reload-plugins."
 
 
 def plan(spec: InstallSpec, machine: Machine) -> Plan:
@@ -43,7 +44,7 @@ def plan(spec: InstallSpec, machine: Machine) -> Plan:
     steps += _marketplace_calls(claude, source, machine)
     steps += _plugin_calls(claude, source, spec, machine)
     reads = code.where if code.kind == "directory" else None
-    return Plan(tuple(steps), tuple(_notes(claude, code, python, machine)), reads=reads)
+    return Plan(tuple(steps), tuple(_notes(claude, code, python, machine)), _STARTS, reads=reads)
 
 
 def source_of(spec: InstallSpec, machine: Machine) -> Source:
@@ -54,7 +55,7 @@ def source_of(spec: InstallSpec, machine: Machine) -> Source:
     # The next update deletes the client's copy of the plugin, so nothing can be installed from it.
     if spec.source is not None or spec.root is None or files.lies_in(spec.root, settings.settings_folder(machine)):
         return spec.shared_source(machine.cwd)
-    return folder(spec.root)
+    return Source("directory", spec.root)
 
 
 def remains(machine: Machine) -> Iterator[str]:
@@ -135,7 +136,6 @@ def _by_hand(source: Source) -> str:
 
 
 def _notes(claude: str, source: Source, python: Finding, machine: Machine) -> Iterator[str]:
-    yield "Claude Code has Keepmum from its next session on; in an open one, type /reload-plugins."
     if python.level != "ok" and source.kind == "directory":
         yield f"{python.says[:1].upper()}{python.says[1:]}; so the plugin uses the Python of this installer."
     elif python.level != "ok":

@@ -43,12 +43,12 @@ class ClaudeDesktop(Client):
         """
         root = spec.bundle(machine.cwd)
         if root is None:
-            return Plan(notes=("Claude Desktop reads a server from a folder: run this installer in a clone.",))
+            return Plan(notes=("Claude Desktop reads a server from a folder: leave --source out.",))
         launch = os.path.join(root, "plugin", "launch.py")
         entry = {"command": local_plugin.interpreter(), "args": ["-I", "-S", launch, "mcp", "--client", _NAME]}
         change = edit_keys(_settings(self.folder(machine)), ((_KEY, entry),), "add the server")
-        notes = ("Claude Desktop has Keepmum from its next start on.",)
-        return Plan((change,) if change else (), notes, reads=root)
+        starts = "Claude Desktop has Keepmum from its next start on."
+        return Plan((change,) if change else (), starts=starts, reads=root)
 
     def remains(self, machine: Machine) -> Iterable[str]:
         """How to remove a server that was added by hand."""
@@ -74,7 +74,7 @@ def _registration(about: str, folder: str) -> Finding:
     arguments = entry.get("args") if isinstance(entry, dict) else None
     launch = str(arguments[2]) if isinstance(arguments, list) and len(arguments) > 2 else ""
     if not os.path.isfile(launch):
-        return problem(about, f"its code at {launch or 'no path'} does not exist", f"{again} Do so in another clone.")
+        return problem(about, f"its code at {launch or 'no path'} does not exist", "Install Keepmum again.")
     return ok(about, f"in {_settings(folder)}")
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from keepmum_hooks.event import GUARD
 from keepmum_installers import files, local_plugin
+from keepmum_installers.app import layout
 from keepmum_installers.clients.checks import dotted, interpreter, last_runs
 from keepmum_installers.clients.client import InstallSpec
 from keepmum_installers.clients.codex import app_server, command_line, manifests, registration, settings
@@ -98,9 +99,9 @@ def _plugin(entry: Mapping[str, object], machine: Machine, product: Product) -> 
             yield ok(about, f"version {version}, at {copy}")
         yield interpreter(_NAME, machine)
     elif not os.path.isfile(script := manifests.installed_script(copy) or "an unknown path"):
-        yield problem(about, f"its code at {script} does not exist", f"{_AGAIN} Do so in another clone.")
+        yield problem(about, f"its code at {script} does not exist", "Install Keepmum again.")
     elif (root := bundle_root()) is not None and local_plugin.differs(
-        registration.plugin_files(InstallSpec(product, root), machine), copy
+        registration.plugin_files(InstallSpec(product, layout.for_clients(root, machine.home)), machine), copy
     ):
         yield note(about, f"{copy} belongs to another clone or version", _AGAIN)
     else:

@@ -48,7 +48,7 @@ def plan(spec: InstallSpec, machine: Machine) -> Plan:
         steps.append(command(what="plugin", arguments=_INSTALL, why="switch it on for you", undo=remove))
     if not steps:
         return Plan()
-    return Plan(tuple(steps), _NOTES, closing=_TRUST, reads=_root(spec, machine))
+    return Plan(tuple(steps), starts=_STARTS, closing=_TRUST, reads=_root(spec, machine))
 
 
 def plugin_files(spec: InstallSpec, machine: Machine) -> Mapping[str, str]:
@@ -175,7 +175,7 @@ def _add(source: Source) -> tuple[str, ...]:
     return ("plugin", "marketplace", "add", source.where)
 
 
-_NOTES = ("Codex has Keepmum's tools from its next session on.",)
+_STARTS = "Codex has Keepmum's tools from its next session on."
 _TRUST = (
     "You still have to: start `codex` and choose to trust Keepmum's hooks when it asks, or type /hooks.",
     "  Until then Codex runs no briefing, reminder and guard. It asks again when a file of the plugin has changed.",

@@ -58,8 +58,8 @@ class CopilotCli(Client):
             (("enabledPlugins", PLUGIN), True),
         )
         change = edit_keys(_settings(self.folder(machine)), wanted, "switch the plugin on for you", comments=True)
-        notes = ("Copilot CLI has Keepmum from its next session on.",)
-        return Plan((change,) if change else (), notes, reads=root)
+        starts = "Copilot CLI has Keepmum from its next session on."
+        return Plan((change,) if change else (), starts=starts, reads=root)
 
     def remains(self, machine: Machine) -> Iterable[str]:
         """How to remove a plugin that was installed by hand."""

@@ -53,7 +53,7 @@ def _plugin(folder: str, machine: Machine, product: Product) -> Iterator[Finding
         return
     python, launch = start
     if not os.path.isfile(launch):
-        yield problem(about, f"its code at {launch} does not exist", f"{_AGAIN} Do so in another clone.")
+        yield problem(about, f"its code at {launch} does not exist", "Install Keepmum again.")
     elif plugin.get("version") != product.version or not hooks.get("hooks"):
         yield note(about, f"it is version {plugin.get('version')}, this is {product.version}", _AGAIN)
     else:

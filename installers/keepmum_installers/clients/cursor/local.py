@@ -40,8 +40,8 @@ def plan(spec: InstallSpec, machine: Machine) -> Plan:
     if root is None:
         return Plan(notes=_by_hand(spec))
     steps = local_plugin.changes(_texts(spec, root), plugin_folder(machine), "the plugin for Cursor")
-    notes = ("Cursor has Keepmum from its next start on; in an open window: Developer: Reload Window.",)
-    return Plan(tuple(steps), notes, reads=root)
+    starts = "Cursor has Keepmum from its next start on; in an open window: Developer: Reload Window."
+    return Plan(tuple(steps), starts=starts, reads=root)
 
 
 def remains(machine: Machine) -> Iterator[str]:

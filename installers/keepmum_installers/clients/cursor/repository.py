@@ -80,6 +80,6 @@ def _fail_open(entry: dict[str, object]) -> dict[str, object]:
 
 _FOR_TEAMMATES = (
     "For Cursor each teammate has to, once:",
-    "  1. run `sh installers/install.sh` in a clone of Keepmum, which creates ~/.keepmum/bin/keepmum",
+    "  1. install Keepmum for themselves, which creates ~/.keepmum/bin/keepmum",
     "  2. open the repository in Cursor, and switch the server `keepmum` on in Settings, MCP",
 )

@@ -68,12 +68,12 @@ class GeminiCli(Client):
         if bundle is None or self.program(machine) is None:
             return Plan(notes=_by_hand())
         extension = os.path.join(bundle, manifests.FOLDER)
-        notes = ("Gemini CLI has Keepmum from its next session on.",)
+        starts = "Gemini CLI has Keepmum from its next session on."
         if _linked(self.folder(machine)) == extension:
-            return Plan(notes=notes, reads=bundle)
+            return Plan(starts=starts, reads=bundle)
         text = json.dumps({"source": extension, "type": "link"}, indent=2, ensure_ascii=False)
         link = own_file(_link(self.folder(machine)), text, "link the extension", 0o644)
-        return Plan((link,) if link else (), notes, reads=bundle)
+        return Plan((link,) if link else (), starts=starts, reads=bundle)
 
     def remains(self, machine: Machine) -> Iterable[str]:
         """How to remove an extension that was linked by hand."""
@@ -96,9 +96,7 @@ def _checks(gemini: str, folder: str, machine: Machine) -> Iterator[Finding]:
     if extension is None:
         yield note(about, "the extension is not linked", f"Run `keepmum install --client {_NAME}`.")
     elif not os.path.isfile(os.path.join(extension, "gemini-extension.json")):
-        yield problem(
-            about, f"it is read from {extension}, which is missing", "Run `keepmum install` from another clone."
-        )
+        yield problem(about, f"it is read from {extension}, which is missing", "Install Keepmum again.")
     else:
         yield ok(about, f"linked to {extension}")
     yield from last_runs(_NAME, _EVENTS, machine, _IF_UNUSED)

@@ -55,13 +55,13 @@ class OpenCode(Client):
         """
         root = spec.bundle(machine.cwd)
         if root is None:
-            return Plan(notes=("OpenCode reads the plugin from a folder: run this installer in a clone of Keepmum.",))
+            return Plan(notes=("OpenCode reads the plugin from a folder: leave --source out.",))
         address = PurePath(root, *_PLUGIN).as_uri()
         step = own_file(
             _file(self.folder(machine)), f"export * from {json.dumps(address)}\n", "the plugin for OpenCode", 0o644
         )
-        notes = ("OpenCode has Keepmum from its next start on.",)
-        return Plan((step,) if step else (), notes, reads=root)
+        starts = "OpenCode has Keepmum from its next start on."
+        return Plan((step,) if step else (), starts=starts, reads=root)
 
     def remains(self, machine: Machine) -> Iterable[str]:
         """How to remove a plugin that was put there by hand."""
@@ -95,7 +95,7 @@ def _plugin(about: str, folder: str) -> Finding:
 
     plugin = url2pathname(found[1])
     if not os.path.isfile(plugin):
-        return problem(about, f"its code at {plugin} does not exist", f"{again} Do so in another clone.")
+        return problem(about, f"its code at {plugin} does not exist", "Install Keepmum again.")
     return ok(about, f"read from {plugin}")
 
 

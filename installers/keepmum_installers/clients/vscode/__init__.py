@@ -61,11 +61,11 @@ class VisualStudioCode(Client):
             return Plan((change,) if change else (), closing=_FOR_TEAMMATES)
         root = spec.bundle(machine.cwd)
         if root is None:
-            return Plan(notes=("VS Code reads a plugin from a folder: run this installer in a clone of Keepmum.",))
+            return Plan(notes=("VS Code reads a plugin from a folder: leave --source out.",))
         location = (((_LOCATIONS, root), True),)
         change = edit_keys(_settings(self.folder(machine)), location, "name the plugin's folder", comments=True)
-        notes = ("VS Code has Keepmum from its next start on.",)
-        return Plan((change,) if change else (), notes, reads=root)
+        starts = "VS Code has Keepmum from its next start on."
+        return Plan((change,) if change else (), starts=starts, reads=root)
 
     def repository_files(self, scope: Scope, machine: Machine) -> tuple[str, ...]:
         """The servers of the repository."""
@@ -94,6 +94,6 @@ def _settings(folder: str) -> str:
 
 _FOR_TEAMMATES = (
     "For VS Code each teammate has to, once:",
-    "  1. run `sh installers/install.sh` in a clone of Keepmum, which creates ~/.keepmum/bin/keepmum",
+    "  1. install Keepmum for themselves, which creates ~/.keepmum/bin/keepmum",
     "  2. open the repository, trust it, and start the server when VS Code offers to",
 )

@@ -1,0 +1,121 @@
+"""Where the code of each version is, and which one clients run.
+
+    <home>/app/0.1.0      the code of one version, complete from the moment it has this name, and never changed
+    <home>/app/current    a link to the version that clients run
+    <home>/app/previous   a link to the one before, for `keepmum upgrade --back`
+    <home>/app/origin     the address that the code came from, where that is not the public one
+
+Clients, hooks and the `keepmum` command name `current`, so that an upgrade is one atomic replacement of a link.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+from keepmum_installers import files
+from keepmum_installers.errors import InstallError
+
+__all__ = [
+    "current",
+    "folder",
+    "for_clients",
+    "is_link",
+    "label",
+    "name",
+    "origin",
+    "point",
+    "previous",
+    "target",
+    "versions",
+]
+
+_APP, _CURRENT, _PREVIOUS = "app", "current", "previous"
+_VERSION = re.compile(r"\d[0-9A-Za-z.]*(\+[0-9a-f]+)?")
+
+
+def folder(home: str) -> str:
+    """The folder of all versions."""
+    return os.path.join(home, _APP)
+
+
+def current(home: str) -> str:
+    """The link that clients use."""
+    return os.path.join(home, _APP, _CURRENT)
+
+
+def previous(home: str) -> str:
+    """The link to the version that was current before."""
+    return os.path.join(home, _APP, _PREVIOUS)
+
+
+def origin(home: str) -> str:
+    """The file with the address that upgrades come from; there is none for the public one."""
+    return os.path.join(home, _APP, "origin")
+
+
+def is_link(root: str) -> bool:
+    """Whether a path has the form of `current`."""
+    return root.replace(os.sep, "/").endswith(f"/{_APP}/{_CURRENT}")
+
+
+def target(link: str) -> str | None:
+    """The folder that a link names; None when there is no link, or its folder is missing."""
+    if not os.path.isdir(link) or not (os.path.islink(link) or _is_junction(link)):
+        return None
+    return os.path.realpath(link)
+
+
+def for_clients(root: str, home: str) -> str:
+    """The path under which clients run the bundle at root: `current` for a version in the home, else root itself."""
+    inside = os.path.realpath(root) != os.path.realpath(folder(home)) and files.lies_in(root, folder(home))
+    return current(home) if inside else root
+
+
+def name(version: str, digest: str = "") -> str:
+    """The name of a version's folder; with a digest for other code of the same version, such as a newer clone's."""
+    return f"{version}+{digest[:8]}" if digest else version
+
+
+def label(path: str) -> str:
+    """The version in the name of a folder."""
+    return os.path.basename(path).partition("+")[0]
+
+
+def versions(home: str) -> list[str]:
+    """The folders of complete versions, sorted by name."""
+    try:
+        found = sorted(os.listdir(folder(home)))
+    except OSError:
+        return []
+    return [os.path.join(folder(home), each) for each in found if _VERSION.fullmatch(each)]
+
+
+def point(link: str, path: str) -> None:
+    """Let the link name this folder beside it, atomically; on Windows, where a link cannot be replaced, nearly so.
+
+    Raises: InstallError when the link cannot be written.
+    """
+    unfinished = f"{link}.{os.getpid()}-{os.urandom(4).hex()}.part"
+    try:
+        if os.name == "nt":
+            _junction(path, unfinished)
+            if os.path.isdir(link):
+                os.rmdir(link)
+        else:
+            os.symlink(os.path.basename(path), unfinished)  # relative: the home can be moved
+        os.replace(unfinished, link)
+    except OSError as error:
+        reason = (error.strerror or "unknown reason").lower()
+        raise InstallError(f"could not link {link}: {reason}", "Check its permissions and the free space.") from None
+
+
+def _junction(path: str, link: str) -> None:
+    """A link to a folder that needs no administrator rights."""
+    import _winapi
+
+    _winapi.CreateJunction(path, link)  # type: ignore[attr-defined,unused-ignore]  # on Windows only
+
+
+def _is_junction(path: str) -> bool:
+    return os.name == "nt" and os.path.realpath(path) != os.path.abspath(path)
