@@ -93,7 +93,7 @@ def _installed(home: Path) -> str | None:
 
 def _keepmum(home: Path, *arguments: str) -> Done:
     """The installed command."""
-    command = [home / ".keepmum" / "bin" / "keepmum", *arguments]
+    command = [str(home / ".keepmum" / "bin" / "keepmum"), *arguments]
     return subprocess.run(command, env={"HOME": str(home)}, capture_output=True, text=True, timeout=LIMIT, check=False)
 
 
