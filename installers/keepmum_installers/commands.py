@@ -1,4 +1,4 @@
-"""The options of `keepmum install`, `uninstall`, `status` and `doctor`.
+"""The options of `keepmum install`, `upgrade`, `uninstall`, `status` and `doctor`.
 
 Every `keepmum` command registers these parsers, and few runs use them. So each imports its modules when it is run,
 which saves 40 ms of a `keepmum recall`.
@@ -23,8 +23,9 @@ _SCOPES = ("user", "project", "local")
 
 
 def register(subparsers: _Subparsers, probes: Probes) -> None:
-    """Add the four commands; each sets `run`, which maps the parsed arguments to the exit code."""
+    """Add the five commands; each sets `run`, which maps the parsed arguments to the exit code."""
     register_installation(subparsers)
+    _register_upgrade(subparsers)
     status = subparsers.add_parser("status", help="show what is installed, and how much is remembered")
     status.set_defaults(run=lambda _: _guarded(lambda: _status(probes)))
     check = subparsers.add_parser("doctor", help="find problems, and say what to do about them")
@@ -38,6 +39,17 @@ def register(subparsers: _Subparsers, probes: Probes) -> None:
         help="run the clients (or these) in a temporary home, and check what reaches their model",
     )
     check.set_defaults(run=lambda arguments: _guarded(lambda: _doctor(probes, arguments)))
+
+
+def _register_upgrade(subparsers: _Subparsers) -> None:
+    change = subparsers.add_parser("upgrade", help="install a newer version, or go back to the one before")
+    which = change.add_mutually_exclusive_group()
+    which.add_argument("--to", metavar="VERSION", default="", help="this version, also an older one")
+    which.add_argument("--check", action="store_true", help="only say whether there is a newer one")
+    which.add_argument("--back", action="store_true", help="make the version before this one current again")
+    where = "a folder, a .tar.gz file or address, a git address, or a mirror; default: where this version came from"
+    change.add_argument("--from", dest="source", metavar="WHERE", default="", help=where)
+    change.set_defaults(run=lambda arguments: _guarded(lambda: _upgrade(arguments)))
 
 
 def register_installation(subparsers: _Subparsers) -> None:
@@ -138,6 +150,16 @@ def _install(arguments: argparse.Namespace) -> int:
     if bundle_root() is None:
         raise InstallError("--develop needs a clone, and this runs from a package", "Leave it out.")
     return install(options, product, code.folder, machine, console)
+
+
+def _upgrade(arguments: argparse.Namespace) -> int:
+    from keepmum_installers.console import Console
+    from keepmum_installers.machine import Machine
+    from keepmum_installers.upgrade import Options, upgrade
+
+    machine = Machine.this()
+    options = Options(arguments.to.removeprefix("v"), arguments.source, check=arguments.check, back=arguments.back)
+    return upgrade(options, machine, Console(home=machine.user_home))
 
 
 def _uninstall(arguments: argparse.Namespace) -> int:

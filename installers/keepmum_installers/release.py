@@ -13,18 +13,16 @@ from __future__ import annotations
 
 import datetime as dt
 import os
-import re
 import shutil
 import sys
 
 from keepmum_installers import archive, files, manifests, mcpb, sbom
+from keepmum_installers.app import layout
 from keepmum_installers.app.bundle import at
 from keepmum_installers.errors import InstallError
 from keepmum_installers.product import bundle_root, read
 
 __all__ = ["build", "main", "relabel"]
-
-_VERSION = re.compile(r"\d+\.\d+\.\d+(?:(?:a|b|rc)\d+)?")
 
 
 def relabel(root: str, version: str, today: str) -> None:
@@ -33,9 +31,9 @@ def relabel(root: str, version: str, today: str) -> None:
     Raises: InstallError when it is no version, or an older one than the clone has: clients install only newer ones.
     """
     before = read(root).version
-    if not _VERSION.fullmatch(version):
+    if layout.order(version) == layout.order(""):
         raise InstallError(f"{version} is not a version such as 0.2.0")
-    if _order(version) < _order(before):
+    if layout.order(version) < layout.order(before):
         raise InstallError(f"{version} is older than {before}, and clients would not install it")
     _replace(root, "pyproject.toml", f'\nversion = "{before}"\n', f'\nversion = "{version}"\n')
     if os.path.exists(os.path.join(root, "CHANGELOG.md")):
@@ -87,12 +85,6 @@ def main(argv: list[str] | None = None) -> int:
         sys.stdout.write(f"wrote {path}\n")
     sys.stdout.write(f"next: review and commit, then tag it v{arguments[0]} and publish these files with the tag.\n")
     return 0
-
-
-def _order(version: str) -> tuple[int | str, ...]:
-    """A key that sorts versions; a pre-release comes before its release."""
-    numbers, kind, count = re.fullmatch(r"([\d.]+?)(?:(a|b|rc)(\d+))?", version).groups()  # type: ignore[union-attr]  # matched before
-    return (*map(int, numbers.split(".")), kind or "z", int(count or 0))
 
 
 def _replace(root: str, name: str, before: str, after: str) -> None:

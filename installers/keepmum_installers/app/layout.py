@@ -23,6 +23,7 @@ __all__ = [
     "is_link",
     "label",
     "name",
+    "order",
     "origin",
     "point",
     "previous",
@@ -80,6 +81,17 @@ def name(version: str, digest: str = "") -> str:
 def label(path: str) -> str:
     """The version in the name of a folder."""
     return os.path.basename(path).partition("+")[0]
+
+
+def order(version: str) -> tuple[int | str, ...]:
+    """A key that sorts versions; a pre-release comes before its release, and what is no version before all."""
+    found = _PARTS.fullmatch(version)
+    if found is None:
+        return (-1,)
+    return (*map(int, found[1].split(".")), found[2] or "z", int(found[3] or 0))
+
+
+_PARTS = re.compile(r"(\d+\.\d+\.\d+)(?:(a|b|rc)(\d+))?")
 
 
 def versions(home: str) -> list[str]:
