@@ -371,7 +371,8 @@ def _say_summary(plans: Sequence[Plan], root: str | None, machine: Machine, cons
     for line in shell_command.hint(machine) if root is not None else ():
         console.say(line)
     typed = shell_command.invocation(machine)
-    console.say(f"Check: {typed} doctor. Remove: {typed} uninstall (memories stay).")
+    upgrade = f" Upgrade: {typed} upgrade." if root is not None and layout.is_link(root) else ""
+    console.say(f"Check: {typed} doctor.{upgrade} Remove: {typed} uninstall (memories stay).")
     for line in (line for plan in plans for line in plan.closing):
         console.demand(line)
 

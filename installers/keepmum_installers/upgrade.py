@@ -129,7 +129,6 @@ def _switch(now: str, new: str, machine: Machine, console: Console) -> None:
     """Back up the memories, try the version on a copy of them, and make it the current one."""
     before, product = layout.label(now), read(new)
     if new == now:
-        console.say(f"Version {before} is installed.")
         return
     console.say(f"Keepmum {before} → {product.version}")
     backup = trial.back_up(machine)

@@ -142,4 +142,4 @@ def test_gemini_has_the_extension_and_trusts_no_folder(run: Callable[..., Done],
     assert not (home / ".gemini" / "trustedFolders.json").exists()
     listed = run("/bin/sh", "-c", "gemini extensions list 2>&1").stdout
     assert "Enabled (User): true" in listed
-    assert str(product / "plugin" / "gemini") in listed
+    assert str(home / OUR_HOME / "app") in listed

@@ -31,6 +31,7 @@ DOCUMENTS = (
     "docs/markdown.md",
     "docs/search.md",
     "docs/team-server.md",
+    "docs/upgrading.md",
 )
 
 

@@ -71,6 +71,7 @@ _GROUPS: dict[str, tuple[tuple[str, str, str], ...]] = {  # heading: name, modul
         ("on", "switches", "enable it again"),
         ("off", "switches", "disable Keepmum: no tools, no hooks, no briefing"),
         ("install", "installation", "install Keepmum in the coding agents on this machine"),
+        ("upgrade", "installation", "install a newer version, or go back to the one before"),
         ("uninstall", "installation", "undo what `install` did; memories stay"),
         ("completion", "completion", "print a script that completes commands in bash, zsh or fish"),
     ),
@@ -120,7 +121,8 @@ _CALLED_ELSEWHERE = {
         "login": "auth key",
         "on": "enable start",
         "off": "disable pause stop",
-        "install": "init setup update upgrade",
+        "install": "init setup",
+        "upgrade": "update",
     }.items()
     for word in words.split()
 }
