@@ -9,7 +9,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from keepmum.server import audit, health, v1
+from keepmum.server import audit, events, health, v1
 from keepmum.server.call import HttpError
 from keepmum.server.dispatch import Dispatcher, response_of
 from keepmum.server.edge.envelope import App, Envelope, Limits
@@ -27,7 +27,7 @@ from keepmum.service.team import Team
 
 __all__ = ["ROUTES", "build"]
 
-ROUTES: tuple[Route, ...] = (*health.ROUTES, *v1.ROUTES, *people.ROUTES, *audit.ROUTES)
+ROUTES: tuple[Route, ...] = (*health.ROUTES, *v1.ROUTES, *people.ROUTES, *audit.ROUTES, *events.ROUTES)
 
 
 def build(

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from keepmum.core.errors import KeepmumError, NotFound
 from keepmum.core.memory import JsonValue
+from keepmum.server.feed import Feed
 from keepmum.server.people.roles import Principal, Role
 from keepmum.server.state import ServerState
 from keepmum.service import MemoryService, Place
@@ -67,6 +68,7 @@ class Call:
     forget_keys: Callable[[], None] = _do_nothing  # makes this process read all keys again
     again: Callable[[], Principal | None] = _nobody  # who the key is of by now, for answers that last
     state: ServerState = field(default_factory=ServerState)
+    feed: Feed | None = None  # what changes, for streams
     hides: bool = True  # whether a project that may not be read is answered as one that does not exist
 
     def service(

@@ -19,6 +19,7 @@ from keepmum.server.edge.gate import Gate
 from keepmum.server.edge.rates import Kind, RateLimits
 from keepmum.server.edge.record import Record, record_of
 from keepmum.server.edge.responses import encoded
+from keepmum.server.feed import Feed
 from keepmum.server.people.keys import KeyRing
 from keepmum.server.people.roles import Principal
 from keepmum.server.routes import Route
@@ -53,6 +54,7 @@ class Dispatcher:
         self._rates = rates
         self._ring = ring
         self._state = state
+        self._feed = Feed(team.records, state)
         self._refused = refused
 
     def paths(self, routes: Sequence[Route]) -> list[PathRoute]:
@@ -104,6 +106,7 @@ class Dispatcher:
             hides=route.version > 1,
             secret=self._ring.secret,
             forget_keys=self._ring.forget,
+            feed=self._feed,
             again=lambda: self._gate.principal(headers),
             state=self._state,
         )
