@@ -143,7 +143,7 @@ def test_a_key_stays_out_of_logs_and_files(tmp_path: Path) -> None:
 
 
 def test_a_lost_secret_is_not_replaced(tmp_path: Path) -> None:
-    Site(tmp_path).server.__exit__()
+    _command(tmp_path, "serve", "init")
     (tmp_path / "server" / "server.key").unlink()
     assert "secret is missing" in _command(tmp_path, "serve", "run", "--port", "0", status=1)
 
