@@ -22,7 +22,7 @@ from pytest_httpserver import HTTPServer
 from bench.server_start import visit
 from bench.store_corpus import memories
 from bench.store_figures import ROOT, Row, environment, is_quick, print_table
-from keepmum.service.importers import write_file
+from keepmum.service.importers.memories import write_file
 from keepmum.workspace import credentials
 from rest_server import KEY, FakeServer, behind
 

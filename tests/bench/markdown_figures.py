@@ -20,7 +20,7 @@ from bench import store_figures
 from bench.store_corpus import memories, questions
 from keepmum.core import ranking
 from keepmum.core.memory import Filter, JsonValue
-from keepmum.service.importers import write_file
+from keepmum.service.importers.memories import write_file
 from keepmum.stores.markdown import FOLDER, MarkdownStore
 
 Row = store_figures.Row

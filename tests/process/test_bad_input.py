@@ -82,14 +82,14 @@ def remember(root: Path, home: Path, cwd: Path, bad: bytes) -> Completed:
 
 def import_jsonl(root: Path, home: Path, cwd: Path, bad: bytes) -> Completed:
     (cwd / "in.jsonl").write_bytes(b'{"text": ' + as_json_string(bad) + b', "title": "x"}\n' + bad + b"\n")
-    return run_python([str(root / "plugin" / "launch.py"), "import", str(cwd / "in.jsonl")], b"", home, cwd)
+    return run_python([str(root / "plugin" / "launch.py"), "import", "--yes", str(cwd / "in.jsonl")], b"", home, cwd)
 
 
 def import_markdown(root: Path, home: Path, cwd: Path, bad: bytes) -> Completed:
     folder = cwd / "in" / "2026-11-21"
     folder.mkdir(parents=True)
     (folder / "a.md").write_bytes(b"---\nid: mem_e42ff8549525\ntimestamp: 1795273720\nagent: cli\n---\n\n" + bad)
-    words = ["import", "--from", "memories", str(cwd / "in")]
+    words = ["import", "--yes", "--from", "memories", str(cwd / "in")]
     return run_python([str(root / "plugin" / "launch.py"), *words], b"", home, cwd)
 
 

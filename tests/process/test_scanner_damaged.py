@@ -118,7 +118,7 @@ HOOK = {
 # Arguments of a command, its standard input, and a part of its refusal.
 WRITERS = {
     "keepmum remember": (["plugin/launch.py", "remember", NOTE], "", "scanner"),
-    "keepmum import": (["plugin/launch.py", "import", "in.jsonl"], "", "scanner"),
+    "keepmum import": (["plugin/launch.py", "import", "--yes", "in.jsonl"], "", "scanner"),
     "keepmum audit": (["plugin/launch.py", "audit", "in.jsonl"], "", "scanner"),
     "keepmum scan": (["plugin/launch.py", "scan", "in.jsonl"], "", "scanner"),
     "a word that is no command": (["plugin/launch.py", "REMEMBER", NOTE], "", "scanner"),

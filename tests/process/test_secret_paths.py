@@ -117,7 +117,7 @@ def test_what_is_imported_with_a_secret_stands_nowhere(run: Run, tmp_path: Path,
     file.parent.mkdir(parents=True)
     file.write_text(content, encoding="utf-8")
     run("remember", "an ordinary value")
-    done = run("import", "--from", form, str(tmp_path / "files" / path.split("/")[0]))
+    done = run("import", "--yes", "--from", form, str(tmp_path / "files" / path.split("/")[0]))
     assert not shows_secret(done)
     assert done.returncode != 0 or "refused" in done.stdout + done.stderr
     assert leaks(tmp_path / "home", tmp_path / "project") == []

@@ -80,7 +80,7 @@ def _repository(place: Place, *, claims: bool) -> None:
 
 
 def _import(place: Place, path: Path, *, status: int = 0) -> None:
-    assert main(["import", str(path)]) == status
+    assert main(["import", "--yes", str(path)]) == status
     with place.service():
         pass
 
@@ -300,7 +300,7 @@ def _by_file(place: Place, memory: Memory) -> None:
 def _by_import(place: Place, memory: Memory) -> None:
     path = place.project.parent / "export.jsonl"
     path.write_text(json.dumps(serialization.to_json(memory)) + "\n")
-    main(["import", str(path)])
+    main(["import", "--yes", str(path)])
 
 
 def _by_argument(place: Place, memory: Memory) -> None:

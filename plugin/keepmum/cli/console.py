@@ -51,12 +51,17 @@ def out(line: str) -> None:
 class Session:
     """The memory of the working folder, open while one command runs; prints the service's notices at the end."""
 
-    def __init__(self, origin: str = "cli", *, notices: bool = True, stores: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        origin: str = "cli",
+        *,
+        notices: bool = True,
+        stores: Sequence[str] = (),
+        environ: Mapping[str, str] = os.environ,
+    ) -> None:
         self._notices = notices
-        trust = trust_of_terminal(os.environ)
-        self._service = opening.open_session(
-            os.environ, _AGENT, origin=origin, trust=trust, upkeep=False, stores=stores
-        )
+        trust = trust_of_terminal(environ)
+        self._service = opening.open_session(environ, _AGENT, origin=origin, trust=trust, upkeep=False, stores=stores)
 
     def __enter__(self) -> MemoryService:
         return self._service

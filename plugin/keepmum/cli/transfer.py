@@ -6,17 +6,26 @@ import argparse
 import json
 import os
 import sys
+import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from keepmum.cli import console
 from keepmum.core import serialization
-from keepmum.core.errors import InvalidInput, KeepmumError
+from keepmum.core.errors import InvalidInput
+from keepmum.core.framing import inline
 from keepmum.core.memory import Memory
 from keepmum.service import MemoryService, importers
 from keepmum.service.importers import json_lines
+from keepmum.service.importers.memories import write_file
+from keepmum.service.importers.survey import Survey, survey
+from keepmum.workspace import settings
 
 __all__ = ["register"]
+
+_MOST_LOSSES = 12  # kinds of what cannot be kept, that a preview lists
+_MOST_NAMES = 6  # kinds, authors and projects, each
+_QUIET = 1.0  # seconds before progress is shown
 
 
 def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
@@ -27,17 +36,21 @@ def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
     export.add_argument("--markdown", metavar="FOLDER", help="write one file per memory, in the format of .memories")
     export.set_defaults(run=_export)
 
-    imported = commands.add_parser("import")
-    imported.add_argument(
-        "path", nargs="?", metavar="PATH", help="a file or folder; default: JSON lines on standard input"
+    imported = commands.add_parser(
+        "import",
+        description="Import memories of other tools, or from `export`. A preview comes first; each memory is scanned, "
+        "and marked as from outside. What was imported before is not imported again.",
     )
     imported.add_argument(
-        "--from",
-        dest="format",
-        choices=(*importers.FORMATS, "server"),
-        metavar="FORMAT",
-        help="the format; default: detected",
+        "path",
+        nargs="?",
+        metavar="PATH-OR-URL",
+        help="a file, a folder, or a team server; default: JSON lines on standard input",
     )
+    imported.add_argument("--from", dest="format", metavar="FORMAT", help="the format; default: detected")
+    imported.add_argument("--dry-run", action="store_true", help="show what would be imported, and import nothing")
+    imported.add_argument("--here", action="store_true", help="into this project, whatever projects the source names")
+    imported.add_argument("--yes", action="store_true", help="do not ask")
     imported.set_defaults(run=_import)
 
 
@@ -66,55 +79,139 @@ def _write_files(folder: str, found: Iterable[Memory]) -> int:
         raise InvalidInput("file", f"{folder} is not empty; choose another name")
     count = 0
     for count, memory in enumerate(found, start=1):  # noqa: B007 - the result
-        importers.write_file(folder, memory)
+        write_file(folder, memory)
     return count
 
 
 def _import(arguments: argparse.Namespace) -> int:
-    if arguments.format == "server":
-        return _import_from_server()
-    counts = Counter({"imported": 0, "unchanged": 0, "refused": 0})
-    refused: list[tuple[str, str]] = []
-    with console.Session(origin="import") as memory:
-        for found in _found(arguments):
-            outcome, why = _import_one(memory, found)
-            counts[outcome] += 1
-            refused += [(found.place, why)] if why else []
-    console.print_refused(refused)
-    if len(refused) == counts.total() > 1:
-        console.err("nothing could be imported; is it another format? See `keepmum import --help`")
-    console.out(", ".join(f"{count} {what}" for what, count in counts.items()))
-    return 1 if counts["refused"] else 0
-
-
-def _found(arguments: argparse.Namespace) -> Iterator[importers.ImportItem]:
+    if arguments.format == "server" or "://" in (arguments.path or ""):
+        return _import_from_server(arguments)
     if arguments.path is None:
-        return json_lines.read_lines(sys.stdin.buffer)
-    return importers.FORMATS[arguments.format or importers.format_of(arguments.path)](arguments.path)
+        if arguments.dry_run or arguments.format not in {None, "keepmum"}:
+            raise InvalidInput("PATH", "is missing; standard input takes JSON lines from `keepmum export` only")
+        return _store(json_lines.read_lines(sys.stdin.buffer), 0, here=arguments.here)
+    known, path = _source(arguments.path, arguments.format)
+    counted = survey(importers.reading(known, path))
+    with console.Session(origin="import", notices=False) as memory:
+        _print_preview(counted, f"{path}: {known.title}", memory, here=arguments.here)
+    if arguments.dry_run:
+        return 0
+    if counted.memories and not arguments.yes:
+        console.confirm(f"Import {console.memory_count(counted.memories)}?", "nothing was imported")
+    return _store(importers.reading(known, path), counted.memories, here=arguments.here)
 
 
-def _import_one(memory: MemoryService, found: importers.ImportItem) -> tuple[str, str]:
-    """The outcome for one memory, and the reason if it was refused."""
-    if found.values is None:
-        return "refused", found.problem
-    values = dict(found.values)
-    if values.get("project") is None and values.get("scope", "project") in {"project", "shared"}:
-        values["project"] = memory.place.project  # repository files and other tools name no project
-    try:
-        answer = memory.import_memory(values)
-    except KeepmumError as error:
-        return "refused", str(error)
-    return ("unchanged" if answer.action is None else "imported"), ""
+def _source(path: str, name: str | None) -> tuple[importers.Format, str]:
+    """The format of a path, and the file or folder to read."""
+    if name is None:
+        return importers.format_of(path)
+    known = importers.named(name)
+    if not os.path.exists(path):
+        raise InvalidInput("file", f"{path}: No such file or directory")
+    return known, path
 
 
-def _import_from_server() -> int:
-    """Copy the memories of the team server, as `keepmum migrate rest sqlite` does."""
-    console.require_server("--from")
-    with console.Session(origin="import", stores=["rest", "sqlite"]) as memory:
-        done = memory.migrate("rest", "sqlite")
+def _store(found: Iterable[importers.Found], total: int, *, here: bool) -> int:
+    """Import what was read, and print what became of it."""
+    with console.Session(origin="import") as memory:
+        done = memory.import_all(found, _Progress(total), here=here)
+    console.print_refused(done.refusals)
+    if done.refused > len(done.refusals):
+        console.err(f"and {done.refused - len(done.refusals):,} more refused")
+    if done.refused == done.total > 1:
+        console.err("nothing could be imported; is it another format? See `keepmum import --help`")
+    for count, what in (
+        (done.keyless, "without the key, which another memory here has"),
+        (done.former, "former states kept in the history"),
+        (done.former_refused, "former states left out: invalid, or with a secret"),
+        (done.queued, "wait to be sent to the server"),
+    ):
+        if count:
+            console.err(f"{count:,} {what}")
+    counts = {"imported": done.imported, "updated": done.updated, "unchanged": done.unchanged, "refused": done.refused}
+    console.out(", ".join(f"{count} {what}" for what, count in counts.items() if count or what != "updated"))
+    return 1 if done.refused else 0
+
+
+def _print_preview(counted: Survey, source: str, memory: MemoryService, *, here: bool) -> None:
+    """What an import would bring, on standard error: standard output has the result only."""
+    console.err(source)
+    lines = [f"{console.memory_count(counted.memories)}{_period(counted)}"]
+    if counted.former:
+        lines[0] += f", and {counted.former:,} former states of them"
+    lines.append(f"kinds: {_most(counted.kinds, memory)}")
+    lines.append(f"written by: {_most(counted.authors, memory)}")
+    if counted.projects and not here:
+        targets = Counter[str]()
+        for name, count in counted.projects.items():
+            targets[_named(name, memory)] += count
+        lines.append(f"projects: {_most(targets, memory)}; `--here` puts all into this one")
+    if counted.unreadable:
+        lines.append(f"{counted.unreadable:,} cannot be read, and will be listed as refused")
+    lines += [f"not kept: {inline(what)} ({count:,})" for what, count in counted.not_kept.most_common(_MOST_LOSSES)]
+    if len(counted.not_kept) > _MOST_LOSSES:
+        lines.append(f"not kept: {len(counted.not_kept) - _MOST_LOSSES:,} more kinds of fields or rows")
+    lines.append("All are marked as from outside: they are found on request, and not shown unasked until confirmed.")
+    for line in lines if counted.memories or counted.unreadable else lines[:1]:
+        sys.stderr.write(f"  {line}\n")
+
+
+def _named(name: str, memory: MemoryService) -> str:
+    """A project as the source names it, with what becomes of it."""
+    found = memory.project_of(name)
+    shown = inline(os.path.basename(name.rstrip("/\\")) or name)
+    if found == memory.place.project:
+        return f"{shown} (this one)"
+    return shown if found != name else f"{shown} (not known here)"
+
+
+def _most(counts: Counter[str], memory: MemoryService) -> str:
+    """The most frequent names, which are not scanned yet, as they may be shown."""
+    shown = ", ".join(f"{memory.masked(inline(name))} {count:,}" for name, count in counts.most_common(_MOST_NAMES))
+    return shown + (f" and {len(counts) - _MOST_NAMES:,} more" if len(counts) > _MOST_NAMES else "")
+
+
+def _period(counted: Survey) -> str:
+    """The days of the first and the last change."""
+    if counted.earliest is None or counted.latest is None:
+        return ""
+    days = [time.strftime("%Y-%m-%d", time.gmtime(at / 1000)) for at in (counted.earliest, counted.latest)]
+    return f", of {days[0]}" if days[0] == days[1] else f", {days[0]} to {days[1]}"
+
+
+class _Progress:
+    """Prints how far an import is, with an estimate of what is left, on a terminal."""
+
+    def __init__(self, total: int) -> None:
+        self._total = total
+        self._started = time.monotonic()
+        self._printed = False
+
+    def __call__(self, done: int, _total: int, /) -> None:
+        elapsed = time.monotonic() - self._started
+        if not sys.stderr.isatty() or elapsed < _QUIET:
+            return
+        self._printed = True
+        left = round(elapsed * (self._total - done) / done) if done and self._total > done else 0
+        estimate = f" of {self._total:,}, about {left} s left" if self._total else ""
+        end = "\n" if done >= self._total else ""
+        sys.stderr.write(f"\r  {done:,}{estimate}\x1b[K{end}")
+        sys.stderr.flush()
+
+
+def _import_from_server(arguments: argparse.Namespace) -> int:
+    """Copy the memories of a team server, as `keepmum migrate rest sqlite` does."""
+    environ = dict(os.environ)
+    if "://" in (arguments.path or ""):
+        environ["MEMORY_API_URL"] = settings.origin_of(arguments.path)  # it gets a key like any server of a variable
+    else:
+        console.require_server("--from")
+    with console.Session(origin="import", stores=["rest", "sqlite"], environ=environ) as memory:
+        done = memory.migrate("rest", "sqlite", dry_run=arguments.dry_run)
     console.print_refused(done.refused)
     console.print_refused((name, "the copy differs") for name in done.differing)
     if done.incomplete:
         console.err(f"{done.incomplete} Run the command again to continue")
-    console.out(f"{done.copied} imported, {done.known} unchanged, {len(done.refused)} refused")
+    would_be = "would be " if arguments.dry_run else ""
+    console.out(f"{done.copied} {would_be}imported, {done.known} unchanged, {len(done.refused)} refused")
     return 1 if done.refused or done.differing or done.incomplete else 0

@@ -18,6 +18,7 @@ from keepmum.core.progress import Progress, ignore_progress
 from keepmum.service.context import OpenedWith, Place, ServiceContext, ServiceOptions
 from keepmum.service.forget import Forgetter, Forgotten
 from keepmum.service.freshness import CodeReader, Outdated
+from keepmum.service.imports import Importer, Imports
 from keepmum.service.listing import SORTS, Lister, Sort
 from keepmum.service.lookup import Wanted, owner_of, project_id
 from keepmum.service.read import Reader
@@ -38,6 +39,7 @@ __all__ = [
     "Choice",
     "Decided",
     "Forgotten",
+    "Imports",
     "MemoryService",
     "Migrated",
     "Move",
@@ -98,7 +100,6 @@ class MemoryService:
     revise = _method_of(Writer, Writer.revise)
     restore = _method_of(Writer, Writer.restore)
     undo = _method_of(Writer, Writer.undo)
-    import_memory = _method_of(Writer, Writer.import_memory)
 
     recall = _method_of(Reader, Reader.recall)
     load = _method_of(Reader, Reader.load)
@@ -144,6 +145,9 @@ class MemoryService:
     shown_move = _method_of(Transfer, Transfer.shown_move)
     move = _method_of(Transfer, Transfer.move)
     migrate = _method_of(Transfer, Transfer.migrate)
+    import_memory = _method_of(Importer, Importer.import_memory)
+    import_all = _method_of(Importer, Importer.import_all)
+    project_of = _method_of(Importer, Importer.project_of)
 
     review = _method_of(Reviewer, Reviewer.review)
     overview = _method_of(Reviewer, Reviewer.overview)

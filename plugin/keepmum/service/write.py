@@ -1,4 +1,4 @@
-"""Write memories: store new ones, change them, bring them back, import them."""
+"""Write memories: store new ones, change them, bring them back."""
 
 from __future__ import annotations
 
@@ -25,7 +25,6 @@ from keepmum.core.memory import (
 from keepmum.core.similarity import Similar
 from keepmum.service import lookup
 from keepmum.service.context import ServiceContext
-from keepmum.stores import StaleWrite
 
 __all__ = ["Remembered", "Writer"]
 
@@ -140,26 +139,6 @@ class Writer:
         if not past:
             raise InvalidInput("id", f"{memory.id} has never been changed; remove it instead")
         return self._answer(self.context.retry(lambda: self._revert(lookup.find(self.context, memory.id), past[0])))
-
-    def import_memory(self, values: Mapping[str, JsonValue]) -> Remembered:
-        """Store an exported memory with its own id, times and access counts; one that is stored already stays.
-
-        It is from outside, whatever it says about itself: anyone can write such a file.
-
-        Raises: InvalidInput, SecretFound, StoreError.
-        """
-        context, parsed = self.context, serialization.parse(values)
-        # Citations are compared with the working tree before anything is said about them.
-        incoming = replace(trust.unconfirmed(parsed, "outside"), origin="import", citations=parsed.citations)
-        context.refuse_secrets(serialization.texts(parsed))
-        present = context.store.get([incoming.id])
-        if present:
-            return self._answer(Remembered(present[0], None))
-        try:
-            receipt = context.commit([Change(None, incoming)], context.log.entry("imported", incoming))
-        except StaleWrite:
-            raise InvalidInput("key", "is in use by another memory here; rename one of the two") from None
-        return Remembered(receipt.settled(incoming), "imported", queued=receipt.queued)
 
     def _draft(
         self,

@@ -295,7 +295,7 @@ def test_long_list_of_refusals_is_truncated(capsys: pytest.CaptureFixture[str]) 
 def test_import_accepts_a_byte_order_mark(keepmum: Command) -> None:
     keepmum("remember", "The blue pool is first")
     Path("all.jsonl").write_bytes(b"\xef\xbb\xbf" + keepmum("export").out.encode())
-    assert keepmum("import", "all.jsonl").out == "0 imported, 1 unchanged, 0 refused\n"
+    assert keepmum("import", "--yes", "all.jsonl").out == "0 imported, 1 unchanged, 0 refused\n"
 
 
 def test_import_refuses_a_secret(keepmum: Command) -> None:

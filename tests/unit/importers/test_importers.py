@@ -24,7 +24,7 @@ SEED = (
 def run_import(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
     """Exit status, standard output and standard error of an import."""
     capsys.readouterr()
-    status = main(["import", *words])
+    status = main(["import", "--yes", *words])
     output = capsys.readouterr()
     return status, output.out.strip(), output.err
 

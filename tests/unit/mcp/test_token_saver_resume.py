@@ -13,6 +13,7 @@ import pytest
 from dialect_calls import Caller, Open, opening
 from keepmum.core.errors import InvalidInput
 from keepmum.core.memory import Memory
+from keepmum.core.token_saver import text_of
 from keepmum.mcp.calls import ToolCall, plan
 from keepmum.mcp.dialects.token_saver import SURFACE, entry
 from keepmum.mcp.dialects.token_saver.resume import resume
@@ -170,7 +171,7 @@ def test_values_that_are_no_text_keep_their_type_when_they_are_cut(tools: Caller
 def test_shortened_value_has_its_type_and_size(value: Any) -> None:
     short = entry.shortened(value, 100)
     assert type(short) is type(value)
-    assert len(entry.text_of(short)) <= 110
+    assert len(text_of(short)) <= 110
     assert short != value
 
 

@@ -9,17 +9,9 @@ from typing import Any
 from keepmum.core.errors import InvalidInput
 from keepmum.service.importers.item import ImportItem
 
-__all__ = ["objects", "open_lines", "read", "read_lines"]
+__all__ = ["objects", "open_lines", "read_lines"]
 
 _LONGEST = 1 << 20  # bytes of one memory
-
-
-def read(path: str) -> Iterator[ImportItem]:
-    """The memories in a file.
-
-    Raises: InvalidInput when it cannot be opened.
-    """
-    yield from read_lines(open_lines(path))
 
 
 def read_lines(lines: Iterable[bytes]) -> Iterator[ImportItem]:

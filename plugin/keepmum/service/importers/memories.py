@@ -9,14 +9,20 @@ from collections.abc import Iterator
 from keepmum.core import serialization
 from keepmum.core.errors import InvalidInput
 from keepmum.core.memory import Memory
+from keepmum.service.importers.format import Format, Found
 from keepmum.service.importers.item import ImportItem
+from keepmum.service.importers.sniff import Sniff
 from keepmum.stores.markdown import FOLDER, mapping
 from keepmum.stores.markdown.folder import Folder, UnreadableFile
 
-__all__ = ["days_of", "read", "write_file"]
+__all__ = ["FORMAT", "write_file"]
 
 
-def days_of(path: str) -> Folder | None:
+def _matches(sniff: Sniff) -> bool:
+    return sniff.is_folder and _days_of(sniff.path) is not None
+
+
+def _days_of(path: str) -> Folder | None:
     """The folder with day folders at `path`, or its `.memories`; None when there is neither."""
     for folder in (Folder(path), Folder(os.path.join(path, FOLDER))):
         if folder.days(time.time_ns()):
@@ -40,9 +46,9 @@ def write_file(folder: str, memory: Memory) -> str:
     raise InvalidInput("file", f"{folder} has no free name for a memory of that second")
 
 
-def read(path: str) -> Iterator[ImportItem]:
+def _read(path: str) -> Iterator[Found]:
     """The memories in a folder, one file each; nothing is written there."""
-    folder = days_of(path)
+    folder = _days_of(path)
     if folder is None:
         raise InvalidInput("file", f"{path} holds no folders such as 2026-01-31")
     now = time.time_ns()
@@ -56,3 +62,6 @@ def _read_file(folder: Folder, name: str) -> ImportItem:
         return ImportItem(name, serialization.to_json(mapping.parse_file(folder.read(name), None).memory))
     except (UnreadableFile, ValueError, InvalidInput) as reason:  # also NotMemoryFile and InvalidYaml
         return ImportItem(name, None, str(reason))
+
+
+FORMAT = Format("a `.memories` folder", _matches, _read)

@@ -5,71 +5,76 @@ Source: https://github.com/modelcontextprotocol/servers/tree/main/src/memory, re
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from keepmum.core.errors import InvalidInput
-from keepmum.core.memory import LIMITS
-from keepmum.service.importers.item import ImportItem, stable_id
+from keepmum.core.memory import JsonValue
+from keepmum.service.importers.format import Format, Found
+from keepmum.service.importers.item import ImportItem, built
 from keepmum.service.importers.json_lines import objects, open_lines
+from keepmum.service.importers.sniff import Sniff
 
-__all__ = ["is_graph", "read"]
+__all__ = ["FORMAT"]
 
 _TYPES = frozenset({"entity", "relation"})
+_Relations = dict[str, list[dict[str, str]]]
 
 
-def is_graph(path: str) -> bool:
-    """Whether the first line of a file is an entity or a relation."""
-    try:
-        first = next(objects(open_lines(path)), None)
-    except InvalidInput:
-        return False
-    return first is not None and first[1] is not None and first[1].get("type") in _TYPES
+def _matches(sniff: Sniff) -> bool:
+    return sniff.line.get("type") in _TYPES
 
 
-def read(path: str) -> Iterator[ImportItem]:
-    """Each entity as a memory: a line for each observation, the relations as data.
+def _read(path: str) -> Iterator[Found]:
+    """Each entity as a memory: a line for each observation, the relations as data. The file is read twice.
 
     Raises: InvalidInput when the file cannot be opened.
     """
-    entities: dict[str, tuple[str, dict[str, Any]]] = {}
-    relations: list[tuple[str, dict[str, Any]]] = []
+    names, relations, sources = _graph(path)
+    at = int(os.stat(path).st_mtime * 1000)
     for place, value, problem in objects(open_lines(path)):
         if value is None:
             yield ImportItem(place, None, problem)
-        elif value.get("type") == "entity" and isinstance(value.get("name"), str):
-            entities[value["name"]] = (place, value)
-        elif value.get("type") == "relation":
-            relations.append((place, value))
-        else:
+        elif _is_entity(value):
+            yield _item(place, value, relations.get(value["name"], []), at)
+        elif value.get("type") != "relation":
             yield ImportItem(place, None, "is neither an entity with a name nor a relation")
-    related: dict[str, list[dict[str, str]]] = {}
-    for place, value in relations:
-        source, target, how = (str(value.get(name) or "") for name in ("from", "to", "relationType"))
-        if source in entities:
-            related.setdefault(source, []).append({"to": target, "how": how})
-        else:
+    for place, source in sources:
+        if source not in names:
             yield ImportItem(place, None, "is a relation of an entity that is not in the file")
-    at = int(os.stat(path).st_mtime * 1000)
-    for name, (place, value) in entities.items():
-        yield ImportItem(place, _values(name, value, related.get(name, []), at))
 
 
-# Any: JSON of an entity, whose types are checked here and by the import.
-def _values(name: str, value: dict[str, Any], related: list[dict[str, str]], at: int) -> dict[str, Any]:
-    listed = value.get("observations")
+def _graph(path: str) -> tuple[set[str], _Relations, list[tuple[str, str]]]:
+    """The names of all entities, the relations of each, and the place and the source of each relation."""
+    names: set[str] = set()
+    relations: _Relations = {}
+    sources: list[tuple[str, str]] = []
+    for place, value, _ in objects(open_lines(path)):
+        if value is not None and _is_entity(value):
+            names.add(value["name"])
+        elif value is not None and value.get("type") == "relation":
+            source, target, how = (str(value.get(name) or "") for name in ("from", "to", "relationType"))
+            relations.setdefault(source, []).append({"to": target, "how": how})
+            sources.append((place, source))
+    return names, relations, sources
+
+
+def _is_entity(value: Mapping[str, Any]) -> bool:
+    return value.get("type") == "entity" and isinstance(value.get("name"), str)
+
+
+def _item(place: str, value: Mapping[str, Any], related: list[dict[str, str]], at: int) -> ImportItem:
+    name, listed = value["name"], value.get("observations")
     observations = [str(one) for one in listed] if isinstance(listed, list) else []
     kind = str(value.get("entityType") or "")
-    data: dict[str, Any] = {"entity": kind}
+    data: dict[str, JsonValue] = {"entity": kind}
     if related:
         data["related"] = related
     lines = [name, *(f"- {line}" for line in observations), *(f"- {one['how']} {one['to']}" for one in related)]
-    return {
-        "id": stable_id(0, "server-memory", name, json.dumps([kind, observations, related])),
-        "text": "\n".join(lines), "title": name[: LIMITS.title], "kind": "fact", "tier": "long", "data": data,
-        "tags": [kind[: LIMITS.tag]] if kind else [], "created_at": at, "updated_at": at, "agent": "server-memory",
-        "created_by": "server-memory", "updated_by": "server-memory", "origin": "import",
-        "source": "knowledge graph of server-memory",
-    }  # fmt: skip
+    return built(
+        place, "server-memory", name, "\n".join(lines), at, title=name, tags=[kind] if kind else [], kind="fact",
+        data=data, source="knowledge graph of server-memory",
+    )  # fmt: skip
+
+
+FORMAT = Format("the knowledge graph of the reference memory server", _matches, _read)

@@ -6,18 +6,15 @@ import json
 from collections.abc import Mapping
 
 from keepmum.core import ids
-from keepmum.core.memory import JsonValue, Kind, Memory
+from keepmum.core.memory import JsonValue, Memory
+from keepmum.core.token_saver import text_of
 from keepmum.mcp.dialects.handlers import iso, outside_mark
 
 __all__ = [
     "SHORT",
-    "core_importance",
-    "data_of",
     "importance",
-    "kind_of",
     "row",
     "shortened",
-    "text_of",
     "value",
     "verbosity",
 ]
@@ -25,40 +22,11 @@ __all__ = [
 SHORT = 100  # characters of a value in a list
 _SHORTEST_PART = 12  # characters of a member of a list or object that is cut
 _VERBOSITY = 2
-# The kind of memory that a key prefix implies, for other dialects and the briefing.
-_KINDS: Mapping[str, Kind] = {
-    "architecture.": "decision", "decision.": "decision", "shared.decisions": "decision",
-    "project.conventions": "instruction", "project.": "fact",
-    "current.": "task", "next.": "task", "todo.": "task", "discovered.todos": "task",
-    "discovered.": "fact", "error.": "troubleshooting", "debug.": "troubleshooting", "ai.": "preference",
-}  # fmt: skip
-
-
-def kind_of(key: str) -> Kind:
-    """The kind that the longest known prefix of the key implies."""
-    known = [prefix for prefix in _KINDS if key.startswith(prefix)]
-    return _KINDS[max(known, key=len)] if known else "note"
-
-
-def core_importance(level: int) -> float:
-    """An importance of 1 to 5 on the core's scale, 0 to 1."""
-    return (level - 1) / 4
 
 
 def importance(memory: Memory) -> int:
     """The importance of a memory, 1 to 5."""
     return round(1 + 4 * memory.importance)
-
-
-def text_of(value: JsonValue) -> str:
-    """The text of a value, for search and display."""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def data_of(value: JsonValue, level: int) -> dict[str, JsonValue]:
-    """The data stored with the text: the verbosity, and the value unless it is the text itself."""
-    kept: dict[str, JsonValue] = {"verbosity": level}
-    return kept if isinstance(value, str) else {**kept, "value": value}
 
 
 def value(memory: Memory) -> JsonValue:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from keepmum.core import briefing, ids, serialization, trust, validation
+from keepmum.core import briefing, ids, serialization, token_saver, trust, validation
 from keepmum.core.errors import InvalidInput, KeepmumError, SecretFound
 from keepmum.core.memory import SCOPES, TRUSTED, JsonValue, Memory
 from keepmum.core.retention import DAY_MS
@@ -270,14 +270,14 @@ class TokenSaverHandlers(JsonHandlers):
         worth, detail = self._options.levels(key)
         lifetime = ttl if ttl is not None else self._options.all()["ttlDefault"]
         kept = self._service.remember(
-            entry.text_of(value),
+            token_saver.text_of(value),
             key=key,
             scope=scope,
-            kind=entry.kind_of(key),
+            kind=token_saver.kind_of(key),
             tier="long",  # nothing fades in this dialect; use ttl
             tags=tags or [],
-            importance=entry.core_importance(importance or worth),
-            data=entry.data_of(value, verbosity or detail),
+            importance=token_saver.importance_of(importance or worth),
+            data=token_saver.data_of(value, verbosity or detail),
             ttl_seconds=lifetime or None,
             endless=not lifetime,
             source_kind=source_kind,

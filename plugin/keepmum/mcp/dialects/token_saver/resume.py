@@ -15,6 +15,7 @@ from typing import NamedTuple
 from keepmum.core import briefing
 from keepmum.core.framing import inline, word
 from keepmum.core.memory import JsonValue, Memory
+from keepmum.core.token_saver import text_of
 from keepmum.mcp.dialects.token_saver import entry
 
 __all__ = ["SECTIONS", "resume", "tokens"]
@@ -166,7 +167,7 @@ def _groups_of(section: str) -> list[str]:
 
 def _shown(memory: Memory, length: int | None) -> _Shown:
     """A memory, reduced to what a session needs; with `length` its value is cut and large tags left out."""
-    value, text = entry.value(memory), " ".join(entry.text_of(entry.value(memory)).split())
+    value, text = entry.value(memory), " ".join(text_of(entry.value(memory)).split())
     row: dict[str, JsonValue] = {"key": memory.key, "value": value, "scope": memory.scope, "tags": list(memory.tags)}
     if length is not None:
         row["value"] = entry.shortened(value, length)

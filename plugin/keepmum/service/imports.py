@@ -1,0 +1,242 @@
+"""Import memories: in batches, each memory cleaned, limited and scanned like any write, all of them from outside."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from keepmum.core import serialization, trust, validation
+from keepmum.core.errors import InvalidInput, KeepmumError, ScannerFailed, SecretFound
+from keepmum.core.memory import Change, JsonValue, Memory, Revision
+from keepmum.core.progress import Progress, ignore_progress
+from keepmum.service import lookup
+from keepmum.service.context import ServiceContext
+from keepmum.service.importers.item import Former, ImportItem, NotKept
+from keepmum.service.write import Remembered
+from keepmum.stores import StaleWrite
+from keepmum.stores.base import known_folders
+
+__all__ = ["Importer", "Imports"]
+
+_BATCH = 200  # memories of one transaction
+_LISTED = 1_000  # refusals that are reported with their place
+
+
+@dataclass(slots=True)
+class Imports:
+    """The result of an import."""
+
+    imported: int = 0
+    updated: int = 0  # imported before, and changed in the source since then
+    unchanged: int = 0
+    refused: int = 0
+    refusals: list[tuple[str, str]] = field(default_factory=list)  # place and reason, the first ones
+    keyless: int = 0  # stored without the key, which another memory has
+    former: int = 0  # former states that were stored
+    former_refused: int = 0  # former states that were left out, since they hold a secret or are invalid
+    projects: set[str] = field(default_factory=set)  # ids of projects that got memories
+    queued: int = 0
+
+    @property
+    def total(self) -> int:
+        """How many memories were read."""
+        return self.imported + self.updated + self.unchanged + self.refused
+
+    def refuse(self, place: str, reason: str) -> None:
+        """Count a refusal."""
+        self.refused += 1
+        if len(self.refusals) < _LISTED:
+            self.refusals.append((place, reason))
+
+
+class _Incoming(NamedTuple):
+    place: str
+    memory: Memory
+    past: Sequence[Former]
+
+
+class Importer:
+    """Stores what importers read."""
+
+    def __init__(self, context: ServiceContext) -> None:
+        self.context = context
+        self._project_ids: dict[str, str | None] = {}
+
+    def import_memory(self, values: Mapping[str, JsonValue]) -> Remembered:
+        """Store an exported memory with its own id, times and access counts; one that is stored already stays.
+
+        It is from outside, whatever it says about itself: anyone can write such a file.
+
+        Raises: InvalidInput, SecretFound, StoreError.
+        """
+        context = self.context
+        incoming = self._parsed(values)
+        context.refuse_secrets(serialization.texts(incoming))
+        present = context.store.get([incoming.id])
+        if present:
+            return Remembered(context.masker.memory(present[0]), None)
+        try:
+            receipt = context.commit([Change(None, incoming)], context.log.entry("imported", incoming))
+        except StaleWrite:
+            raise InvalidInput("key", "is in use by another memory here; rename one of the two") from None
+        return Remembered(context.masker.memory(receipt.settled(incoming)), "imported", queued=receipt.queued)
+
+    def import_all(
+        self, found: Iterable[ImportItem | NotKept], progress: Progress = ignore_progress, *, here: bool = False
+    ) -> Imports:
+        """Store what an importer reads; what is stored already stays unless the source has changed it since then.
+
+        Each batch is one transaction, so that an import which was interrupted can be run again and goes on.
+        With `here`, all memories of projects become this project's. An item that is refused stops nothing.
+
+        Raises: StoreError.
+        """
+        done, batch = Imports(), dict[str, _Incoming]()
+        for item in found:
+            if isinstance(item, NotKept):
+                continue
+            incoming = self._incoming(item, done, here=here)
+            if incoming is None:
+                continue
+            if incoming.memory.id in batch or len(batch) == _BATCH:
+                self._store(list(batch.values()), done)
+                batch.clear()
+                progress(done.total, 0)
+            batch[incoming.memory.id] = incoming
+        self._store(list(batch.values()), done)
+        progress(done.total, 0)
+        if done.imported or done.updated:
+            self.context.refresh_briefings(None)
+            self.context.resolve_citations()
+        return done
+
+    def project_of(self, name: str) -> str | None:
+        """The id of the project that a source names by a folder or a name; this place's for an empty name."""
+        if name not in self._project_ids:
+            self._project_ids[name] = self._found_project(name)
+        return self._project_ids[name]
+
+    def _found_project(self, name: str) -> str | None:
+        context = self.context
+        if not name:
+            return context.place.project
+        if not os.path.isabs(name):
+            return lookup.project_id(context, name)
+        folder = os.path.realpath(name)
+        for root, project, _ in known_folders(context.store):
+            if root == folder:
+                return project
+        from keepmum.workspace.project import find_project
+        from keepmum.workspace.settings import Settings
+
+        found = find_project(folder, {}, Settings()) if os.path.isdir(folder) else None
+        # A folder that is not on this machine is known by its last part only.
+        return found.id if found is not None else lookup.project_id(context, os.path.basename(name.rstrip("/\\")))
+
+    def _incoming(self, item: ImportItem, done: Imports, *, here: bool) -> _Incoming | None:
+        if item.values is None:
+            done.refuse(item.place, item.problem)
+            return None
+        values = dict(item.values)
+        try:
+            if values.get("scope", "project") in {"project", "shared"} and (here or values.get("project") is None):
+                values["project"] = self.project_of("" if here else item.project)
+            return _Incoming(item.place, self._parsed(values), item.past)
+        except KeepmumError as reason:
+            done.refuse(item.place, str(reason))
+            return None
+
+    @staticmethod
+    def _parsed(values: Mapping[str, JsonValue]) -> Memory:
+        """A memory from outside. Its citations are compared with the working tree before anything is said about them.
+
+        Raises: InvalidInput.
+        """
+        parsed = serialization.parse(values)
+        return replace(trust.unconfirmed(parsed, "outside"), origin="import", citations=parsed.citations)
+
+    def _store(self, batch: Sequence[_Incoming], done: Imports) -> None:
+        """Write a batch; one by one when another memory has the id or the key of one of them."""
+        present = {memory.id: memory for memory in self.context.store.get([each.memory.id for each in batch])}
+        changes = [
+            change for each in batch if (change := self._change(each, present.get(each.memory.id), done)) is not None
+        ]
+        if not changes:
+            return
+        try:
+            self._commit(changes, done)
+        except StaleWrite:
+            for change in changes:
+                self._commit_one(change, done)
+
+    def _change(self, incoming: _Incoming, present: Memory | None, done: Imports) -> Change | None:
+        memory = incoming.memory
+        if present is not None:
+            if not _is_newer(memory, present):
+                done.unchanged += 1
+                return None
+            memory = replace(
+                memory, revision=present.revision + 1, status=present.status, trashed_at=present.trashed_at,
+                key=present.key, access_count=max(memory.access_count, present.access_count),
+                accessed_at=max(memory.accessed_at or 0, present.accessed_at or 0) or None,
+            )  # fmt: skip
+        try:
+            self.context.refuse_secrets(serialization.texts(memory))
+        except (SecretFound, ScannerFailed) as reason:
+            done.refuse(incoming.place, str(reason))
+            return None
+        past = () if present is not None else self._past(incoming, done)
+        return Change(present, replace(memory, revision=len(past) + memory.revision), past=past)
+
+    def _past(self, incoming: _Incoming, done: Imports) -> tuple[Revision, ...]:
+        """The former states that can be stored, latest first, numbered from 1."""
+        states: list[tuple[Former, dict[str, JsonValue]]] = []
+        for former in reversed(incoming.past):
+            values = {**serialization.to_json(incoming.memory), **former.values, "title": incoming.memory.title}
+            try:
+                state = self._parsed({name: value for name, value in values.items() if value is not None})
+                validation.refuse_secrets(serialization.texts(state), self.context.scan, self.context.related)
+            except (InvalidInput, SecretFound, ScannerFailed):
+                done.former_refused += 1
+                continue
+            states.append((former, serialization.to_json(replace(state, revision=len(states) + 1))))
+        done.former += len(states)
+        found = [
+            Revision(incoming.memory.id, number, former.at, former.by, "updated", before)
+            for number, (former, before) in enumerate(states, start=1)
+        ]
+        return tuple(reversed(found))
+
+    def _commit(self, changes: Sequence[Change], done: Imports) -> None:
+        """Write changes in one transaction; their vectors are computed later, in the background."""
+        written = [change.after for change in changes if change.after is not None]
+        receipt = self.context.log.commit(changes, [self.context.log.entry("imported", memory) for memory in written])
+        done.queued = receipt.queued
+        done.projects.update(memory.project for memory in written if memory.project)
+        updated = sum(change.before is not None for change in changes)
+        done.updated += updated
+        done.imported += len(changes) - updated
+
+    def _commit_one(self, change: Change, done: Imports) -> None:
+        memory = change.after
+        if memory is None:
+            return
+        try:
+            self._commit([change], done)
+        except StaleWrite:
+            holder = self.context.store.by_key(memory.space, memory.key) if memory.key else None
+            if holder is None:
+                done.unchanged += 1  # another process stored it meanwhile
+            elif holder.text == memory.text:
+                done.unchanged += 1
+            else:
+                self._commit([replace(change, after=replace(memory, key=None))], done)
+                done.keyless += 1
+
+
+def _is_newer(memory: Memory, present: Memory) -> bool:
+    """Whether a source has changed a memory since it was imported, and nobody here has."""
+    is_import = present.origin == "import" and present.trust == "outside"
+    return is_import and memory.updated_at > present.updated_at and memory.text != present.text
