@@ -15,7 +15,7 @@ if __name__ == "__main__":  # `-I -S` puts nothing of ours on the path
     sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "plugin"))
 
 from keepmum.core.errors import KeepmumError, NotFound
-from keepmum.mcp.surface import Context, Prompt, PromptArgument, Resource, Surface, Template, Tool
+from keepmum.mcp.surface import Answer, Context, Prompt, PromptArgument, Resource, Surface, Template, Tool
 
 READ_ONLY = {"readOnlyHint": True, "destructiveHint": False, "openWorldHint": False}
 TEXT = {
@@ -56,6 +56,9 @@ class SampleHandlers:
         self.seen.append(name)
         answer: str = getattr(self, f"_{name}")(str(arguments.get("text", "")), context)
         return answer
+
+    def show(self, name: str, arguments: dict[str, object], context: Context) -> Answer:
+        return Answer(f"{name} for {context.agent}", arguments)
 
     def read(self, uri: str, context: Context) -> tuple[str, str]:
         if uri == "memory://broken":

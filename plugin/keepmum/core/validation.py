@@ -69,6 +69,7 @@ class Fields(TypedDict, total=False):
     confidence: float | None
     ttl_seconds: float | None
     endless: bool | None  # True removes the expiry
+    unexplained: bool | None  # True removes the reason
     data: JsonValue
     source: str | None
     source_kind: str | None
@@ -98,6 +99,7 @@ class CleanFields(TypedDict, total=False):
     confidence: float
     ttl_seconds: float
     endless: bool
+    unexplained: bool
 
 
 # Invisible characters that can hide instructions or reorder the displayed text: the tag block, bidirectional overrides
@@ -106,6 +108,7 @@ class CleanFields(TypedDict, total=False):
 _INVISIBLE = re.compile("[\U000e0000-\U000e007f\u202a-\u202e\u2066-\u2069\ufeff\x01-\x08\x0b-\x1f\x7f-\x9f]")
 _PLAIN = re.compile(r"[\t\n -~]*")  # the common case: nothing to normalise or remove
 _ZERO_WIDTH_SPACES = re.compile("[\u200b\u2060]")
+_ORDERS = frozenset({"ttl_seconds", "endless", "unexplained"})  # fields that say what to do with another
 _MAX_DEPTH = 32
 _CONTENT = ("title", "text", "why", "key", "tags", "data", "source")
 # Fields that hold ids, which look random: only keys of a known format count there. Other rules begin with `secret.`.
@@ -213,7 +216,9 @@ def revise(base: Memory, given: CleanFields) -> Memory:
         "tier": base.tier if kind == base.kind else default_tier(kind),
         "expires_at": base.expires_at,
     }
-    values |= {name: value for name, value in given.items() if name not in {"ttl_seconds", "endless"}}
+    values |= {name: value for name, value in given.items() if name not in _ORDERS}
+    if given.get("unexplained"):
+        values["why"] = None
     if values["text"] != base.text:
         values |= {"citations": None, "confirmed_at": None, "confirmed_by": None}  # they were of the old text
     if "ttl_seconds" in given:
@@ -438,4 +443,5 @@ _CHECKS: Mapping[str, Callable[[Any], object]] = {  # Any: each takes the type t
     "confidence": lambda value: fraction("confidence", value),
     "ttl_seconds": _positive,
     "endless": bool,
+    "unexplained": bool,
 }

@@ -146,4 +146,4 @@ def _flags(memory: Memory, now: int, left: float, freshness: Freshness | None) -
 
 def _values(memory: Memory, names: Sequence[str]) -> JsonObject:
     values: Mapping[str, Any] = serialization.to_json(memory)  # Any: of each field's own type
-    return {name: values[name] for name in names}
+    return {name: list(value) if isinstance(value := values[name], tuple) else value for name in names}

@@ -42,7 +42,8 @@ Verb = Callable[[Dashboard, Arguments], Done]
 
 def _edit(dashboard: Dashboard, given: Arguments) -> Done:
     memory = _expected(dashboard, given)
-    fields: validation.Fields = {"why": given.text("why", LIMITS.text) if given.has("why") else memory.why or ""}
+    why = given.text("why", LIMITS.text) if given.has("why") else memory.why or ""
+    fields: validation.Fields = {"why": why, "unexplained": not why.strip()}
     if given.has("title"):
         fields["title"] = given.text("title", LIMITS.text)
     if given.has("kind"):

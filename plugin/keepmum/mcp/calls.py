@@ -50,7 +50,7 @@ def plan(surface: Surface, method: str, params: Mapping[str, object]) -> Call | 
     if method == "tools/call" and surface.tools:
         return _plan_tool(surface, params)
     if method == "resources/read" and (surface.resources or surface.templates):
-        return ResourceCall(_text(params, "uri"))
+        return _plan_resource(surface, params)
     if method == "prompts/get" and surface.prompts:
         return _plan_prompt(surface, params)
     return None
@@ -67,8 +67,12 @@ class ToolCall:
     def run(self, handlers: Handlers, context: Context) -> Json:
         """The text of the tool."""
         arguments = check(self._tool.parameters, self._arguments)
-        answer = handlers.call(self._tool.name, arguments, context)
-        return _tool_result(answer, *context.remarks)
+        if not self._tool.for_panel:
+            return _tool_result(handlers.call(self._tool.name, arguments, context), *context.remarks)
+        answer = handlers.show(self._tool.name, arguments, context)
+        data = {} if answer.data is None else {"structuredContent": answer.data}
+        failed = {"isError": True} if answer.failed else {}
+        return {**_tool_result(answer.text), **data, **failed}
 
     def refuse(self, error: KeepmumError) -> Json:
         """The error message as the result of the tool, marked as an error."""
@@ -80,13 +84,14 @@ class ResourceCall:
 
     subject = "resources/read"
 
-    def __init__(self, uri: str) -> None:
+    def __init__(self, uri: str, meta: Mapping[str, object] | None = None) -> None:
         self._uri: Final = uri
+        self._meta: Final = {} if meta is None else {"_meta": meta}
 
     def run(self, handlers: Handlers, context: Context) -> Json:
         """The content of the resource."""
         mime_type, text = handlers.read(self._uri, context)
-        return {"contents": [{"uri": self._uri, "mimeType": mime_type, "text": text}]}
+        return {"contents": [{"uri": self._uri, "mimeType": mime_type, "text": text, **self._meta}]}
 
     def refuse(self, error: KeepmumError) -> Json:
         """Always raises: reading a resource reports errors in the protocol."""
@@ -124,6 +129,11 @@ def _plan_tool(surface: Surface, params: Mapping[str, object]) -> ToolCall:
     raise jsonrpc.RpcError(
         jsonrpc.INVALID_PARAMS, f"unknown tool; choose one of {', '.join(tool.name for tool in surface.tools)}"
     )
+
+
+def _plan_resource(surface: Surface, params: Mapping[str, object]) -> ResourceCall:
+    uri = _text(params, "uri")
+    return ResourceCall(uri, next((each.contents_meta for each in surface.resources if each.uri == uri), None))
 
 
 def _plan_prompt(surface: Surface, params: Mapping[str, object]) -> PromptCall:

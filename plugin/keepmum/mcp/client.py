@@ -21,7 +21,7 @@ _MAX_LABEL = 80  # characters of a name, which is stored with every memory of th
 class Client:
     """A client, from its `initialize` request; missing or wrongly typed fields are empty."""
 
-    __slots__ = ("agent", "agent_version", "batches", "has_roots", "name", "protocol")
+    __slots__ = ("agent", "agent_version", "apps", "batches", "has_roots", "name", "protocol")
 
     def __init__(self, params: Mapping[str, object]) -> None:
         info = _mapping(params.get("clientInfo"))
@@ -31,6 +31,7 @@ class Client:
         self.agent_version: Final = _label(info.get("version"))
         self.protocol: Final = wanted if isinstance(wanted, str) and wanted in VERSIONS else VERSIONS[0]
         self.batches: Final = self.protocol in _BATCHING
+        self.apps: Final = _shows_apps(_mapping(params.get("capabilities")))
         self.has_roots: Final = isinstance(_mapping(params.get("capabilities")).get("roots"), dict)
 
 
@@ -54,6 +55,16 @@ def session_of_call(meta: Mapping[str, object]) -> tuple[str, tuple[str, ...]]:
     session = turn.get("session_id")
     folders = (folder for folder in _mapping(turn.get("workspaces")) if os.path.isabs(folder) and "\0" not in folder)
     return (session, tuple(folders)) if isinstance(session, str) else ("", ())
+
+
+def _shows_apps(capabilities: Mapping[str, object]) -> bool:
+    """Whether the client shows the page of an MCP App; its name does not tell.
+
+    Source: https://github.com/modelcontextprotocol/ext-apps/blob/main/specification/2026-01-26/apps.mdx, section
+    "Client<>Server Capability Negotiation", read 2026-11-22.
+    """
+    types = _mapping(_mapping(capabilities.get("extensions")).get("io.modelcontextprotocol/ui")).get("mimeTypes")
+    return isinstance(types, list) and "text/html;profile=mcp-app" in types
 
 
 def _path(uri: str) -> str:

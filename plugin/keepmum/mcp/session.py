@@ -51,7 +51,8 @@ class Session:
         send: Callable[[object], None],
         submit: Callable[[Job], None],
     ) -> None:
-        self._surface: Final = surface
+        self._own_surface: Final = surface
+        self._surface = surface  # with what this client can show
         self._identity: Final = {"name": name, "version": version}
         self._send: Final = send
         self._submit: Final = submit
@@ -60,7 +61,7 @@ class Session:
         self._client: Client | None = None  # None until `initialize`
         self._roots_asked = 0  # number of requests; part of the id, and only the last response counts
         self._log_level = LOG_LEVELS.index("warning")
-        self._lists: Final = lists_of(surface)
+        self._lists = lists_of(surface)
         self._answers: Final[dict[str, Callable[[Json], Json]]] = {
             "initialize": self._initialize,
             "ping": lambda _: {},
@@ -132,6 +133,8 @@ class Session:
     def _initialize(self, params: Json) -> Json:
         """The handshake; may be repeated by a client that reconnects through a wrapper."""
         self._client = client = Client(params)
+        self._surface = _shown_to(client, self._own_surface)
+        self._lists = lists_of(self._surface)
         return {
             "protocolVersion": client.protocol,
             "capabilities": _capabilities(self._surface),
@@ -238,6 +241,15 @@ def _message(line: bytes | None) -> object:
             jsonrpc.INVALID_REQUEST, f"invalid request: a message has at most {jsonrpc.MAX_LINE} bytes"
         )
     return jsonrpc.decode(line)
+
+
+def _shown_to(client: Client, surface: Surface) -> Surface:
+    """The surface, with the panel for a client that can show it; others see and pay nothing of it."""
+    if not client.apps:
+        return surface
+    from keepmum.mcp.panel import with_panel  # no other client waits for this
+
+    return with_panel(surface)
 
 
 def lists_of(surface: Surface) -> dict[str, Json]:

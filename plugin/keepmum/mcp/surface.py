@@ -21,6 +21,7 @@ else:
 __all__ = [
     "LOG_LEVELS",
     "TAGS",
+    "Answer",
     "Context",
     "Handlers",
     "Prompt",
@@ -40,7 +41,7 @@ LOG_LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert"
 class Tool:
     """A tool; its parameters are a JSON schema in the subset that `keepmum.mcp.arguments` enforces."""
 
-    __slots__ = ("annotations", "description", "meta", "name", "parameters", "title")
+    __slots__ = ("annotations", "description", "for_panel", "meta", "name", "parameters", "title")
 
     def __init__(  # noqa: PLR0913 - the fields of a value
         self,
@@ -51,8 +52,10 @@ class Tool:
         *,
         meta: Mapping[str, object] | None = None,
         title: str | None = None,
+        for_panel: bool = False,
     ) -> None:
         self.name: Final = name
+        self.for_panel: Final = for_panel  # answered by `Handlers.show`
         self.description: Final = description
         self.parameters: Final = parameters
         self.annotations: Final = annotations
@@ -74,17 +77,25 @@ class Tool:
 class Resource:
     """A text with a fixed URI."""
 
-    __slots__ = ("description", "mime_type", "name", "title", "uri")
+    __slots__ = ("contents_meta", "description", "mime_type", "name", "title", "uri")
     _URI = "uri"  # the protocol's field
 
-    def __init__(
-        self, uri: str, name: str, description: str, mime_type: str = "text/markdown", title: str | None = None
+    def __init__(  # noqa: PLR0913 - the fields of a value
+        self,
+        uri: str,
+        name: str,
+        description: str,
+        mime_type: str = "text/markdown",
+        title: str | None = None,
+        *,
+        contents_meta: Mapping[str, object] | None = None,
     ) -> None:
         self.uri: Final = uri
         self.name: Final = name
         self.description: Final = description
         self.mime_type: Final = mime_type
         self.title: Final = title
+        self.contents_meta: Final = contents_meta  # the `_meta` of its contents
 
     def to_wire(self) -> Json:
         """The resource in the form of `resources/list` or `resources/templates/list`."""
@@ -162,6 +173,17 @@ class Surface:
         self.prompts: Final = tuple(prompts)
 
 
+class Answer:
+    """The result of a tool of the panel: a text, and the same as data."""
+
+    __slots__ = ("data", "failed", "text")
+
+    def __init__(self, text: str, data: Mapping[str, object] | None = None, *, failed: bool = False) -> None:
+        self.text: Final = text
+        self.data: Final = data
+        self.failed: Final = failed
+
+
 class Context:
     """The caller of a request, with progress, log and cancellation.
 
@@ -211,6 +233,9 @@ class Handlers(Protocol):
 
     def call(self, name: str, arguments: dict[str, object], context: Context) -> str:
         """The result of a tool; `arguments` are validated against its schema."""
+
+    def show(self, name: str, arguments: dict[str, object], context: Context) -> Answer:
+        """The result of a tool of the panel."""
 
     def read(self, uri: str, context: Context) -> tuple[str, str]:
         """MIME type and text of a resource.

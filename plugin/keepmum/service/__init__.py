@@ -6,6 +6,7 @@ Callers get values and typed errors; the text that a model or a person sees is r
 from __future__ import annotations
 
 import contextlib
+import copy
 import functools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -233,6 +234,15 @@ class MemoryService:
             yield
         finally:
             self.context = before
+
+    def viewed_by(self, agent: str) -> MemoryService:
+        """The same memory for a person who looks at it in an agent's client, under another name.
+
+        It shares the store with this service, which closes it.
+        """
+        viewer = copy.copy(self)
+        viewer.context = self.context.as_viewer(agent)
+        return viewer
 
     @contextlib.contextmanager
     def trusting(self, trust: Trust) -> Iterator[None]:

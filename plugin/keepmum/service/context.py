@@ -74,6 +74,11 @@ class ServiceOptions(NamedTuple):
     opened_with: OpenedWith | None = None
     resolves_citations: bool = False  # whether the code that new memories cite is resolved in the background
 
+    @property
+    def by_person(self) -> bool:
+        """Whether a person writes here, also with an agent's trust; what they correct is no conflict of agents."""
+        return self.quiet or self.trust == "person"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceContext:
@@ -128,6 +133,17 @@ class ServiceContext:
             near=NearMemories(store, sizes),
             log=log,
             briefings=BriefingFiles(options.home or "", options.briefing_tokens, masker) if has_briefings else None,
+        )
+
+    def as_viewer(self, agent: str) -> ServiceContext:
+        """This context under another name, for reads that log nothing."""
+        return replace(
+            self,
+            agent=agent,
+            actor=agent,
+            log=ActivityLog(self.store, agent, self.clock),
+            masker=masking.Masker(self.scan, _ignored, self.related),
+            options=self.options._replace(agent=agent, quiet=True),
         )
 
     def show(self, memories: Sequence[Memory]) -> tuple[Memory, ...]:

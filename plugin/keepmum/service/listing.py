@@ -44,8 +44,9 @@ class Lister:
         return [each.id for each in found]
 
     def peek(self, memories: Sequence[str]) -> list[Memory]:
-        """The memories with these complete ids, in this order, as they may be shown; unknown ids are left out."""
-        return list(self.context.show(self.context.store.get(memories)))
+        """The memories of this user with these complete ids, in this order, as they may be shown."""
+        found = self.context.store.get(memories)
+        return list(self.context.show([each for each in found if each.user == self.context.place.user]))
 
     def folders(self) -> int:
         """How many folders of this project this machine has seen."""

@@ -241,7 +241,7 @@ class Writer:
         action: Action = "created"
         if present is not None:
             foreign = present.updated_by != context.actor and present.text != after.text
-            action = "conflict" if foreign and after.key else "updated"
+            action = "conflict" if foreign and after.key and not context.options.by_person else "updated"
         changes, entries = [], []
         if old is not None and old.id != after.id:
             after = replace(after, supersedes=old.id, trust=trust.of_revision(after, old))

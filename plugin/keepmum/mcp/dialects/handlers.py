@@ -14,6 +14,7 @@ from keepmum.core import validation
 from keepmum.core.errors import InvalidInput, NotFound, ScannerFailed, SecretFound, SwitchedOff, report
 from keepmum.core.framing import inline
 from keepmum.core.memory import JsonValue, Memory
+from keepmum.mcp import surface
 from keepmum.mcp.surface import Context
 from keepmum.service import MemoryService, opening
 from keepmum.service.browsing import browse
@@ -35,6 +36,11 @@ __all__ = [
 
 ToolFunction = Callable[[dict[str, Any]], str]  # Any: the values were validated against the tool's schema
 Answer = Callable[[dict[str, Any]], JsonValue]
+_PANEL, _PANEL_TYPE = "ui://keepmum/memory", "text/html;profile=mcp-app"  # as `keepmum.mcp.panel` lists it
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from keepmum.dashboard.panel import Panel
 
 
 def open_service(context: Context, *, session: str = "", routes: Sequence[str] = ()) -> MemoryService:
@@ -90,6 +96,7 @@ class DialectHandlers:
         self._off_by = ""  # the setting that disables Keepmum in the session's folder
         self._shown_notices: set[str] = set()
         self._reported = ""  # on standard error
+        self._panel: tuple[object, Panel] | None = None  # and the context that it works on
         self._read_switch(context)
         self._report_damage()  # a loss of memories must not wait for a call
 
@@ -103,6 +110,23 @@ class DialectHandlers:
             return self._answer(name, arguments, context)
         except (InvalidInput, SecretFound) as error:
             raise error.renamed(self._parameters_of(name)) from None
+
+    def show(self, name: str, arguments: dict[str, object], context: Context) -> surface.Answer:
+        """The result of a tool of the panel.
+
+        Raises: SwitchedOff, and KeepmumError for `memory_dashboard` as the service does.
+        """
+        self._refuse_if_off()
+        answer = self._opened_panel(context).call(name, arguments)
+        return surface.Answer(answer.text, answer.data, failed=answer.failed)
+
+    def _opened_panel(self, context: Context) -> Panel:
+        """The panel's calls over the service of now, which another folder may replace."""
+        from keepmum.dashboard.panel import Panel  # here, since most clients show none
+
+        if self._panel is None or self._panel[0] is not self._service.context:
+            self._panel = (self._service.context, Panel(self._service, context.agent))
+        return self._panel[1]
 
     def _parameters_of(self, tool: str) -> Mapping[str, str]:
         """The parameters of a tool, by the field of the core that they are stored in."""
@@ -151,6 +175,10 @@ class DialectHandlers:
         Raises: KeepmumError as `call`; NotFound when no resource has this URI.
         """
         self._refuse_if_off()
+        if uri == _PANEL:
+            from keepmum.dashboard.panel import page
+
+            return _PANEL_TYPE, page()
         return self._content(uri, context)
 
     def _content(self, uri: str, context: Context) -> tuple[str, str]:

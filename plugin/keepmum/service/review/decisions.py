@@ -178,7 +178,7 @@ class Decider:
         past = serialization.parse({"trust": trust.first(found[0].before), **found[0].before})
         return self.edit(
             memory.id, past.text, revision=memory.revision if revision is None else revision, title=past.title,
-            why=past.why or "", kind=past.kind, tags=past.tags,
+            why=past.why or "", unexplained=not past.why, kind=past.kind, tags=past.tags,
         )  # fmt: skip
 
     def tag(
@@ -198,7 +198,7 @@ class Decider:
 
         def tagged(memory: Memory, now: int) -> Memory:
             tags = validation.clean_tags([*(tag for tag in memory.tags if tag not in removed), *added])
-            after = replace(memory, tags=tags, updated_at=now, updated_by=self.context.agent)
+            after = replace(memory, tags=tags, updated_at=now, updated_by=self.context.actor)
             self.context.refuse_related(after)
             return after
 
@@ -361,7 +361,7 @@ class Decider:
         return replace(memory, trust="person", confirmed_at=now, confirmed_by=self._name)
 
     def _trashed(self, memory: Memory) -> Memory:
-        return lifecycle.with_status(memory, "trashed", self.context.clock(), self.context.agent)
+        return lifecycle.with_status(memory, "trashed", self.context.clock(), self.context.actor)
 
     def _with_status(self, status: Status) -> Callable[[Memory, int], Memory]:
         """The change of a memory's status; its revision is counted by the caller."""
@@ -426,7 +426,7 @@ class Decider:
         holder = self.context.store.by_key(memory.space, memory.key) if memory.key else None
         if holder is not None and holder.id != memory.id:
             raise InvalidInput("key", f"is now held by {holder.id}; forget that one first")
-        active = lifecycle.with_status(memory, "active", now, self.context.agent)
+        active = lifecycle.with_status(memory, "active", now, self.context.actor)
         return replace(active, superseded_by=None, expires_at=None, revision=memory.revision)
 
     def _both(self, found: ReviewItem) -> Decided:

@@ -103,7 +103,7 @@ class Undoer:
             return f"changed since by {self.context.masker.text(others[0])}"
         now = self.context.clock()
         if memory.created_at >= since and memory.created_by == agent:
-            trashed = lifecycle.with_status(memory, "trashed", now, self.context.agent)
+            trashed = lifecycle.with_status(memory, "trashed", now, self.context.actor)
             return "" if memory.status == "trashed" else UndoStep(memory, trashed, "trash")
         return self._earlier(memory, recent[-1], now) if recent else ""
 
@@ -111,7 +111,7 @@ class Undoer:
         """The step that brings back the content before a change, or why there is none."""
         earlier = serialization.parse({"trust": trust.first(first.before), **first.before})
         after = replace(
-            earlier, updated_at=now, updated_by=self.context.agent, revision=memory.revision + 1,
+            earlier, updated_at=now, updated_by=self.context.actor, revision=memory.revision + 1,
             access_count=memory.access_count, accessed_at=memory.accessed_at,
         )  # fmt: skip
         holder = self.context.store.by_key(after.space, after.key) if after.key and after.status == "active" else None
