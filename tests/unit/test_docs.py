@@ -44,7 +44,7 @@ def _script(root: Path, name: str) -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("name", ["manual", "reference", "picture"])
+@pytest.mark.parametrize("name", ["manual", "openapi", "picture", "reference"])
 def test_rendered_document_matches_its_source(root: Path, name: str) -> None:
     assert _script(root, name).main(["--check"]) == 0, f"run: python3 docs/{name}.py"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 
 from starlette.applications import Starlette
@@ -9,7 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from keepmum.server import audit, events, health, v1
+from keepmum.server import audit, docs, events, health, v1
 from keepmum.server.call import HttpError
 from keepmum.server.dispatch import Dispatcher, response_of
 from keepmum.server.edge.envelope import App, Envelope, Limits
@@ -17,7 +18,10 @@ from keepmum.server.edge.errors import answer_to
 from keepmum.server.edge.gate import Gate, KeyLookup
 from keepmum.server.edge.hosts import Hosts, is_loopback
 from keepmum.server.edge.rates import RateLimits
+from keepmum.server.edge.record import Record
+from keepmum.server.logs import log
 from keepmum.server.mcp import McpEndpoint
+from keepmum.server.metrics import Metrics
 from keepmum.server.people import routes as people
 from keepmum.server.people.keys import KeyRing
 from keepmum.server.routes import Route
@@ -27,7 +31,9 @@ from keepmum.service.team import Team
 
 __all__ = ["ROUTES", "build"]
 
-ROUTES: tuple[Route, ...] = (*health.ROUTES, *v1.ROUTES, *people.ROUTES, *audit.ROUTES, *events.ROUTES)
+ROUTES: tuple[Route, ...] = (
+    *health.ROUTES, *docs.ROUTES, *v1.ROUTES, *people.ROUTES, *audit.ROUTES, *events.ROUTES,
+)  # fmt: skip
 
 
 def build(
@@ -40,7 +46,11 @@ def build(
     """The application over a team's memory; `ring` has its keys, `lookups` know others."""
     gate = Gate([ring.find, *lookups], ring.answers_at_once)
     rates = RateLimits(settings.reads_per_minute, settings.writes_per_minute)
-    dispatcher = Dispatcher(team, ring, gate, rates, state=state or ServerState(), threads=settings.threads)
+    metrics = Metrics(team, rates)
+    dispatcher = Dispatcher(
+        team, ring, gate, rates, state=state or ServerState(), threads=settings.threads,
+        refused=metrics.refused, metrics=metrics.text,
+    )  # fmt: skip
     mcp = McpEndpoint(team, dispatcher.principal, gate.refuse, ring.secret, dispatcher.limiter, url=settings.url)
     app = Starlette(
         routes=[*mcp.routes, *dispatcher.paths(ROUTES)],
@@ -52,8 +62,19 @@ def build(
         Hosts(settings.url, settings.hosts),
         limits=Limits(),
         proxies=settings.trusted_proxies,
+        done=functools.partial(_note, metrics),
         only_proxies=not is_loopback(settings.bind) and not settings.tls_cert,
     )
+
+
+def _note(metrics: Metrics, record: Record, method: str, seconds: float) -> None:
+    """Log and count one response; a health check that succeeds is not worth a line."""
+    metrics.done(record, method, seconds)
+    if record.status != 200 or not record.route.startswith("/health"):
+        log(
+            "request", id=record.request_id, principal=record.principal, method=method, route=record.route,
+            status=record.status, ms=round(seconds * 1000, 1), bytes=record.size,
+        )  # fmt: skip
 
 
 async def _not_found(_: Request, error: Exception) -> Response:

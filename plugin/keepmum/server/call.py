@@ -65,6 +65,7 @@ class Call:
     headers: Mapping[str, str] = field(default_factory=dict)  # by name in lower case
     request_id: str = ""
     secret: bytes = b""  # of the server: signs what clients carry for it
+    metrics: Callable[[], bytes] = bytes  # the figures of this process, as text
     forget_keys: Callable[[], None] = _do_nothing  # makes this process read all keys again
     again: Callable[[], Principal | None] = _nobody  # who the key is of by now, for answers that last
     state: ServerState = field(default_factory=ServerState)

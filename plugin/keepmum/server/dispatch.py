@@ -46,6 +46,7 @@ class Dispatcher:
         state: ServerState,
         threads: int,
         refused: Callable[[str], None] = lambda _: None,
+        metrics: Callable[[], bytes] = bytes,
     ) -> None:
         """Serve at most `threads` requests at the same time; `refused` is called with the rule of each secret."""
         self.limiter = anyio.CapacityLimiter(threads)
@@ -56,6 +57,7 @@ class Dispatcher:
         self._state = state
         self._feed = Feed(team.records, state)
         self._refused = refused
+        self._metrics = metrics
 
     def paths(self, routes: Sequence[Route]) -> list[PathRoute]:
         """The routes of a Starlette application; literal paths have precedence over those with parameters."""
@@ -107,6 +109,7 @@ class Dispatcher:
             secret=self._ring.secret,
             forget_keys=self._ring.forget,
             feed=self._feed,
+            metrics=self._metrics,
             again=lambda: self._gate.principal(headers),
             state=self._state,
         )

@@ -80,5 +80,5 @@ def _event(row: AuditRow) -> bytes:
 
 ROUTES = (
     Route("GET", "/api/v2/events", events, "reader", "Follow changes, as server-sent events", "events",
-          {200: {"type": "string"}, 429: {}}, query={"since": {"type": "string"}}),
+          {200: {"type": "string"}}, query={"since": {"type": "string"}}, produces="text/event-stream"),
 )  # fmt: skip

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from keepmum.core.errors import StoreError
 from keepmum.core.memory import JsonValue
-from keepmum.server.call import Answer, Call
+from keepmum.server.call import Answer, Call, Forbidden
+from keepmum.server.people.roles import EVERY_PROJECT
 from keepmum.server.routes import Route, Schema
 
 __all__ = ["ROUTES"]
@@ -46,7 +47,18 @@ def ready(call: Call) -> Answer:
     return Answer(200 if status == "ready" else 503, body)
 
 
+def metrics(call: Call) -> Answer:
+    """Figures for Prometheus, for a key of every project: they are about all of them."""
+    if not call.principal.may("reader", EVERY_PROJECT):
+        raise Forbidden("only a key of every project may read the figures of all")
+    return Answer(200, call.metrics(), {"content-type": "text/plain; version=0.0.4; charset=utf-8"})
+
+
 ROUTES = (
+    Route(
+        "GET", "/metrics", metrics, "reader", "Figures for Prometheus", "health", {200: {}}, produces="text/plain",
+        name="metrics",
+    ),
     Route("GET", "/health", health, None, "Whether the model is loaded", "health", {200: _HEALTH, 503: _HEALTH}),
     Route("GET", "/health/live", live, None, "Whether the process answers", "health", {200: _LIVE}),
     Route(

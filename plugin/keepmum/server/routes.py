@@ -35,6 +35,7 @@ class Route(NamedTuple):
     required: tuple[str, ...] = ()  # of the query
     body: Schema | None = None  # of a JSON body; None: there is none
     media_type: str = "application/json"  # of the body
+    produces: str = "application/json"  # the media type of a success
     largest: int = 1024 * 1024  # bytes of the body
     version: int = 2  # of the API: the first has messages and errors of its own
     name: str = ""  # the operation's id; by default that of the function

@@ -114,6 +114,11 @@ class Team:
         """The state of search by meaning: ready, loading, or off."""
         return "off" if self._shared_model is None else self._shared_model.state
 
+    @property
+    def embed_queue(self) -> int:
+        """How many texts wait to be embedded."""
+        return 0 if self._shared_model is None else self._shared_model.waiting
+
     def close(self) -> None:
         """Finish writing and close the database."""
         if self._shared_model is not None:
