@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 
 from browser.sample import Sample, environment, fill
 from clients import npm
@@ -86,36 +86,65 @@ def serving(sample: Sample, **more: str) -> Iterator[Served]:
         process.communicate()
 
 
-@pytest.fixture
-def sample(tmp_path: Path) -> Sample:
-    """The sample, written anew."""
-    made = Sample(tmp_path / "home", tmp_path / "checkout")
+@pytest.fixture(scope="session")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Sample:
+    """The sample, as it is written once; tests that change it take a copy."""
+    folder = tmp_path_factory.mktemp("sample")
+    made = Sample(folder / "home", folder / "checkout")
     made.home.mkdir()
     fill(made)
     return made
 
 
-_SETTLED = "!document.querySelector('[aria-busy=true], .skel') && document.querySelector('main h1, .empty')"
+@pytest.fixture
+def sample(written: Sample, tmp_path: Path) -> Sample:
+    """A copy of the sample."""
+    copied = Sample(tmp_path / "home", tmp_path / "checkout")
+    shutil.copytree(written.home, copied.home)
+    shutil.copytree(written.root, copied.root)
+    return copied
+
+
+# Counts the answers that are awaited; the count falls after what came was drawn.
+_COUNT = """
+const ask = window.fetch;
+window.awaited = 0;
+window.fetch = (...given) => {
+    window.awaited += 1;
+    return ask(...given).finally(() => setTimeout(() => { window.awaited -= 1; }, 40));
+};
+"""
+_GO = "async route => { location.hash = route; await new Promise(done => setTimeout(done, 40)); }"
+_SETTLED = """async () => {
+    const busy = () => window.awaited > 0 || document.querySelector("[aria-busy=true], .skel")
+        || !document.querySelector("main h1, main .empty");
+    for (const end = Date.now() + 10000; busy();) {
+        if (Date.now() > end) throw new Error("still loading");
+        await new Promise(requestAnimationFrame);
+    }
+}"""
 
 
 class Tab(NamedTuple):
     """A page of the browser, with all that its console and its policy complained about."""
 
     page: Page
-    origin: str
+    sample: Sample
     complaints: list[str]
 
     def go(self, route: str) -> None:
         """Open a view, and wait until nothing is loading."""
-        self.page.evaluate("route => { location.hash = '#/home?x'; location.hash = route; }", f"#/{route}")
+        self.page.evaluate(_GO, f"#/{route}")
         self.settle()
 
     def settle(self) -> None:
-        """Wait until no answer is awaited."""
-        self.page.wait_for_load_state("networkidle")
-        self.page.wait_for_function(
-            "!document.querySelector('[aria-busy=true], .skel') && document.querySelector('main h1, .empty')"
-        )
+        """Wait until no answer is awaited and all that came is drawn."""
+        self.page.evaluate(_SETTLED)
+
+
+def _complains(message: ConsoleMessage) -> bool:
+    """Whether it is more than the note on an answer of the server that refuses something."""
+    return message.type in {"error", "warning"} and "Failed to load resource" not in message.text
 
 
 @contextlib.contextmanager
@@ -125,6 +154,7 @@ def tab(browser: Browser, served: Served, theme: str = "light", width: int = 144
         viewport={"width": width, "height": height}, timezone_id="UTC", locale="en-GB", reduced_motion="reduce"
     )
     context.add_init_script(f"localStorage.setItem('keepmum.theme', '{theme}')")
+    context.add_init_script(_COUNT)
     page = context.new_page()
     page.set_default_timeout(10_000)
     complaints: list[str] = []
@@ -134,7 +164,7 @@ def tab(browser: Browser, served: Served, theme: str = "light", width: int = 144
     page.on("pageerror", lambda error: complaints.append(str(error)))
     try:
         page.goto(served.address)
-        opened = Tab(page, served.origin, complaints)
+        opened = Tab(page, served.sample, complaints)
         page.wait_for_selector("main h1, .empty")
         yield opened
     finally:

@@ -17,7 +17,7 @@ from keepmum.service.opening import open_session
 from keepmum.stores import SqliteSpec
 from keepmum_scanner import scan
 
-__all__ = ["Sample", "environment", "fill", "many"]
+__all__ = ["Agents", "Sample", "environment", "fill"]
 
 _HOUR, _DAY = 3_600_000, 86_400_000
 _ROUTER = "".join(f"export const step{n} = () => drain({n});\n" for n in range(60))
@@ -49,11 +49,12 @@ def environment(sample: Sample) -> dict[str, str]:
         "KEEPMUM_HOME": str(sample.home / ".keepmum"),
         "PATH": "/usr/bin:/bin",
         "LANG": "C.UTF-8",
+        "KEEPMUM_PROJECT": "checkout",  # also where the sample is a copy
         "PYTHONDONTWRITEBYTECODE": "1",
     }
 
 
-class _Agents:
+class Agents:
     """Services of several agents over one store, at times of the past."""
 
     def __init__(self, sample: Sample) -> None:
@@ -82,7 +83,7 @@ class _Agents:
 def fill(sample: Sample) -> None:
     """Write the sample: a repository, and memories that agents learnt, used, disputed and were refused."""
     _repository(sample)
-    agents = _Agents(sample)
+    agents = Agents(sample)
     for said in _SAID:
         fields = {name: value for name, value in said.items() if name not in {"agent", "hours_ago", "text"}}
         with agents.at(said["hours_ago"] * _HOUR, said["agent"]) as service:
@@ -99,7 +100,7 @@ def fill(sample: Sample) -> None:
         service.settle()
 
 
-def _use(agents: _Agents) -> None:
+def _use(agents: Agents) -> None:
     for ago, agent, key in _USES:
         with agents.at(ago * _DAY, agent) as service:
             service.load([key])
@@ -122,7 +123,7 @@ def _use(agents: _Agents) -> None:
         )
 
 
-def _refuse(agents: _Agents) -> None:
+def _refuse(agents: Agents) -> None:
     secret = "gh" + "p_" + "a1B2c3D4e5" * 3 + "f6G7h8"
     for ago, agent in ((3 * _HOUR, "codex"), (7 * _DAY, "claude-code"), (12 * _DAY, "codex")):
         with agents.at(ago, agent) as service, contextlib.suppress(SecretFound):
@@ -163,11 +164,3 @@ def _change_code(sample: Sample) -> None:
         _ROUTER.replace("drain(45)", "drain(45, { wait: 0 })"), encoding="utf-8"
     )
     _git(sample, "commit", "-q", "-a", "-m", "Do not wait")
-
-
-def many(sample: Sample, count: int) -> None:
-    """Add so many memories at once, for lists."""
-    agents = _Agents(sample)
-    with agents.at(0, "claude-code") as service:
-        for number in range(count):
-            service.remember(f"Memory number {number} says something about the checkout of shop {number}", kind="fact")

@@ -30,24 +30,23 @@ function Side({ about, screen }) {
   /** @type {Record<string, any>} */
   const counts = about ? { memories: about.memories, review: about.review, handoffs: about.handoffs } : {};
   const project = about && (about.project || "All projects");
-  return html`<header class="side"><a class="brand" href=${address("home")}><${Logo} />Keepmum</a>
+  return html`<div class="side"><header><a class="brand" href=${address("home")}><${Logo} />Keepmum</a>
     <div class="proj"><span><b class="clip" title=${about ? about.root : ""}>${project || "…"}</b><small>${about
-      ? `${about.folders > 1 ? `${counted(about.folders, "worktree")}, ` : ""}${counted(about.agents, "agent")}` : "loading"}</small></span></div>
+      ? `${about.folders > 1 ? `${counted(about.folders, "worktree")}, ` : ""}${counted(about.agents, "agent")}` : "loading"}</small></span></div></header>
     <nav class="nav" aria-label="Main">${Object.entries(PAGES).map(([name, page]) => html`<a key=${name} href=${address(name)}
       aria-current=${name === screen ? "page" : undefined}><${Icon} name=${page.icon} />${page.title}
       ${counts[name] > 0 && html`<span class=${`num ${name === "review" ? "n" : ""}`}>${figures(counts[name])}</span>`}</a>`)}</nav>
     <footer><p><${Icon} name="lock" /><span>${about && about.where === "server" ? "On your team’s server."
       : "On this machine only. Nothing leaves it."}</span></p>
       <p><button type="button" onClick=${() => go(screen, { ...current(), keys: "1" })}><kbd>?</kbd> keys</button>
-      <button type="button" onClick=${switchTheme}><kbd>t</kbd> light or dark</button></p></footer></header>`;
+      <button type="button" onClick=${switchTheme}><kbd>t</kbd> light or dark</button></p></footer></div>`;
 }
 
 /** @returns {Record<string, string>} the parameters of the address */
 const current = () => Object.fromEntries(new URLSearchParams(location.hash.split("?")[1] || ""));
 
-/** @param {{ onClose: () => void }} props */
 function Keys({ onClose }) {
-  const box = useRef(/** @type {HTMLDialogElement | null} */ (null)), [on, setOn] = useState(keysAreOn());
+  const box = useRef(null), [on, setOn] = useState(keysAreOn());
   useEffect(() => { if (box.current && !box.current.open) box.current.showModal(); }, []);
   const flip = () => { switchKeys(!on); setOn(!on); };
   return html`<dialog class="card" ref=${box} aria-labelledby="keys-title" onClose=${onClose}><header><h2 id="keys-title">Keys</h2>
@@ -59,7 +58,7 @@ function Keys({ onClose }) {
 
 /** @param {{ name: string, params: URLSearchParams }} props loads a screen's module when it is first shown */
 function Page({ name, params }) {
-  const [loaded, set] = useState(/** @type {any} */ ({}));
+  const [loaded, set] = useState({});
   useEffect(() => { PAGES[name].load().then(({ Screen }) => set({ name, Screen }), error => set({ name, error })); }, [name]);
   useEffect(() => { document.title = `${PAGES[name].title} · Keepmum`; }, [name]);
   if (loaded.error && loaded.name === name) return html`<div class="main"><${Problem} error=${{ message: "The dashboard was closed. Run `keepmum dashboard` again." }} /></div>`;
@@ -100,7 +99,7 @@ async function start() {
   try {
     useHost(await connectServer());
   } catch (error) {
-    return render(html`<${Empty} title="No session"><p>${/** @type {Error} */ (error).message}</p><//>`, root);
+    return render(html`<${Empty} title="No session"><p>${error.message}</p><//>`, root);
   }
   listen();
   watchChanges(5000);

@@ -65,7 +65,7 @@ async function flipMode() {
 
 /** @param {{ chosen: string, onChoose: (id: string) => void, review: number }} props */
 function Tabs({ chosen, onChoose, review }) {
-  const box = useRef(/** @type {HTMLElement | null} */ (null));
+  const box = useRef(null);
   const moved = event => {
     const at = TABS.findIndex(([id]) => id === chosen), step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
     if (!step || !box.current) return;

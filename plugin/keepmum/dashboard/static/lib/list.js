@@ -63,15 +63,10 @@ function useWindow(box, height) {
   return view;
 }
 
-/**
- * @param {{ id: string, label: string, total: number, height: number, active: number, rows: any[],
- *   render: (row: any, n: number) => any, selected: (row: any) => boolean, current: (row: any) => boolean,
- *   onShow: (first: number, last: number) => void, onActive: (n: number) => void, onOpen: (n: number) => void,
- *   onToggle: (n: number, range: boolean) => void }} props
- */
+/** @param {any} props id, label, total, height, active, rows, render, selected, current, onShow, onActive, onOpen, onToggle */
 export function List(props) {
   const { id, label, total, height, active, rows } = props;
-  const box = useRef(/** @type {HTMLElement | null} */ (null)), view = useWindow(box, height);
+  const box = useRef(null), view = useWindow(box, height);
   const first = Math.max(0, Math.floor(view.top / height) - OVER);
   const last = Math.min(total, Math.ceil((view.top + view.size) / height) + OVER);
   useEffect(() => { if (total > 0) props.onShow(first, last); }, [first, last, total]);

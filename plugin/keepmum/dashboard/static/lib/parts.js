@@ -50,6 +50,13 @@ export const Who = ({ id }) => {
   return html`<span class="who"><i style=${`background:${colour}`}></i>${agent.title}</span>`;
 };
 
+/** The `ref` of a field that is the one to type into when it appears. */
+export function useFocus() {
+  const field = useRef(null);
+  useEffect(() => { field.current.focus(); }, []);
+  return field;
+}
+
 export const Dot = () => html`<span class="dot" aria-hidden="true">·</span>`;
 
 /** @param {{ at: number, form?: "short" | "ago" | "exact", prefix?: string }} props */
@@ -102,7 +109,6 @@ export const Chip = ({ pressed, on, children, label }) => html`<button type="but
 export const Skeleton = ({ busy, lines = 4 }) => (useLate(busy) ? html`<div class="pad skel" role="status" aria-label="Loading">
   ${Array.from({ length: lines }, (_, n) => html`<i style=${`width:${[72, 44, 66, 38][n % 4]}%`}></i>`)}</div>` : null);
 
-/** @param {{ error: any, retry?: () => void }} props */
 export const Problem = ({ error, retry }) => html`<div class="alert bad" role="alert"><${Icon} name="warn" /><div>
   <b>${error.message}</b>${retry && html`<br /><${Btn} on=${retry}>Try again<//>`}</div></div>`;
 

@@ -24,11 +24,13 @@ let host;
 /** @type {Record<string, Agent>} */
 const agents = {};
 const shared = {
-  /** @type {any} */ about: null, changes: -1, caveat: "", now: Date.now(),
+  /** @type {any} */ about: null, changes: -1, mine: 0, caveat: "", now: Date.now(),
   /** @type {Notice | null} */ notice: null,
 };
 /** @type {Set<() => void>} */
 const watchers = new Set();
+/** @type {Map<string, number>} revisions that this tab made itself: what it does next is no conflict with them */
+const made = new Map();
 /** @type {string[]} handles of what this tab did, the last one last */
 const undoable = [];
 
@@ -74,6 +76,9 @@ export function useShared() {
   return shared;
 }
 
+/** @param {{ id: string, revision: number }} memory @returns {number} the revision that a change refers to */
+export const revisionOf = memory => Math.max(memory.revision, made.get(memory.id) || 0);
+
 /** @param {string} verb @returns {boolean} whether an action may be offered */
 export const may = verb => Boolean(shared.about) && shared.about.can.includes(verb);
 
@@ -90,15 +95,28 @@ export async function act(verb, args) {
     tell({ text: done.said, undo: done.undo });
     return done;
   } catch (error) {
-    tell({ text: /** @type {Error} */ (error).message, bad: true });
+    tell({ text: error.message, bad: true });
     return null;
   }
 }
 
-/** Carries out a change without a word; errors are the caller's. @param {string} verb @param {any} args @returns {Promise<any>} */
-export async function perform(verb, args) {
+/** @type {Promise<any>} */
+let before = Promise.resolve();
+
+/** Carries out a change without a word, after the one before it; errors are the caller's. @param {string} verb @param {any} args or a function that makes them @returns {Promise<any>} */
+export function perform(verb, args) {
+  const mine = before.then(() => carryOut(verb, typeof args === "function" ? args() : args));
+  before = mine.catch(() => {});
+  return mine;
+}
+
+/** @param {string} verb @param {any} args */
+async function carryOut(verb, args) {
   const done = take(await host.change(verb, args));
+  for (const { id, revision } of done.memories || []) made.set(id, revision);
   if (done.undo) undoable.push(done.undo);
+  shared.mine++; // lists are read again after what this tab did, also after an undo
+  publish();
   refreshAbout().catch(() => {});
   return done;
 }

@@ -37,11 +37,10 @@ function UndoAgent({ agent, onDone, onLeave }) {
     <div class="acts2"><${Btn} bad disabled=${!data || !data.count} on=${run}>Undo ${data && data.count ? figures(data.count) : ""}<//><${Btn} quiet on=${onLeave}>Leave<//></div></section>`;
 }
 
-/** @param {{ params: URLSearchParams }} props */
 export function Screen({ params }) {
   const what = params.get("what") || "", agent = params.get("agent") || "", [undoing, setUndoing] = useState("");
   const args = { limit: 100, cards: true, ...(what ? { what } : {}), ...(agent ? { agent } : {}) }, { data, error, busy, reload } = useAsk("activity", args, true);
-  const [more, setMore] = useState(/** @type {any[]} */ ([])), [cursor, setCursor] = useState("");
+  const [more, setMore] = useState([]), [cursor, setCursor] = useState("");
   useEffect(() => { setMore([]); setCursor(data ? data.cursor : ""); }, [data]);
   const grow = async () => { const found = await ask("activity", { ...args, cards: false, cursor }); setMore([...more, ...found.entries]); setCursor(found.cursor); };
   const set = next => go("activity", { what, agent, ...next }, true);

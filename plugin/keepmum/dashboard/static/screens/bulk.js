@@ -1,7 +1,7 @@
 // What can be done with all that are selected. Everything can be undone; many at once ask for their number first.
 import { html, useState } from "../vendor/preact.js";
 import { useKeys } from "../lib/keys.js";
-import { Btn } from "../lib/parts.js";
+import { Btn, useFocus } from "../lib/parts.js";
 import { act, may } from "../lib/state.js";
 import { figures, tagsOf } from "../lib/words.js";
 
@@ -27,29 +27,28 @@ export function Bulk({ picked, status = "active", onDone, onClear }) {
     ${form === "forget" && html`<${ForgetMany} count=${ids.length} onKeep=${() => run("forget", { count: ids.length })} onLeave=${() => setForm("")} />`}</div>`;
 }
 
-/** @param {{ onKeep: (more: { add: string[], remove: string[] }) => void, onLeave: () => void }} props */
 function TagForm({ onKeep, onLeave }) {
-  const [text, setText] = useState("");
-  const keep = () => {
-    const tags = tagsOf(text);
+  const [text, setText] = useState(""), field = useFocus();
+  const keep = (typed = text) => {
+    const tags = tagsOf(typed);
     if (tags.length) onKeep({ add: tags.filter(tag => !tag.startsWith("-")), remove: tags.filter(tag => tag.startsWith("-")).map(tag => tag.slice(1)) });
   };
-  return html`<div class="ask"><label>Tags to add, with commas; <code>-tag</code> removes one <input autofocus value=${text} maxlength="400"
+  return html`<div class="ask"><label>Tags to add, with commas; <code>-tag</code> removes one <input ref=${field} value=${text} maxlength="400"
     onInput=${event => setText(event.target.value)} onKeyDown=${event => answer(event, keep, onLeave)} /></label>
-    <${Btn} primary on=${keep}>Tag<//><${Btn} quiet on=${onLeave}>Leave<//></div>`;
+    <${Btn} primary on=${() => keep()}>Tag<//><${Btn} quiet on=${onLeave}>Leave<//></div>`;
 }
 
 /** @param {{ count: number, onKeep: () => void, onLeave: () => void }} props */
 function ForgetMany({ count, onKeep, onLeave }) {
-  const [text, setText] = useState(""), right = text.trim() === String(count);
+  const [text, setText] = useState(""), field = useFocus(), right = text.trim() === String(count);
   return html`<div class="ask"><label>These ${figures(count)} memories go into the trash for 30 days. Type <b class="num">${count}</b> to go on.
-    <input autofocus inputmode="numeric" value=${text} onInput=${event => setText(event.target.value)}
-    onKeyDown=${event => answer(event, () => right && onKeep(), onLeave)} /></label>
+    <input ref=${field} inputmode="numeric" value=${text} onInput=${event => setText(event.target.value)}
+    onKeyDown=${event => answer(event, typed => typed.trim() === String(count) && onKeep(), onLeave)} /></label>
     <${Btn} bad icon="bin" disabled=${!right} on=${onKeep}>Forget ${figures(count)}<//><${Btn} quiet on=${onLeave}>Leave<//></div>`;
 }
 
-/** @param {KeyboardEvent} event @param {() => void} keep @param {() => void} leave */
+/** @param {any} event @param {(typed: string) => void} keep is given what stands in the field @param {() => void} leave */
 function answer(event, keep, leave) {
-  if (event.key === "Enter") { event.preventDefault(); keep(); }
+  if (event.key === "Enter") { event.preventDefault(); keep(event.currentTarget.value); }
   if (event.key === "Escape") { event.preventDefault(); event.stopPropagation(); leave(); }
 }

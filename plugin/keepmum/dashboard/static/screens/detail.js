@@ -5,7 +5,7 @@ import { diff, shortened } from "../lib/diff.js";
 import { useKeys } from "../lib/keys.js";
 import { Btn, Diff, Dot, Flag, Icon, Plain, Problem, Skeleton, When, Who } from "../lib/parts.js";
 import { address } from "../lib/route.js";
-import { act, agentOf, useAsk } from "../lib/state.js";
+import { act, agentOf, revisionOf, useAsk } from "../lib/state.js";
 import { ago, moment } from "../lib/time.js";
 import { counted, DID, hundredths, KINDS, listed, sentence, TRUST } from "../lib/words.js";
 import { Edit } from "./edit.js";
@@ -64,7 +64,6 @@ function changesOf(newer, older) {
   return all.filter(([, [now, before]]) => now !== before);
 }
 
-/** @param {{ view: any, onPutBack: (version: number) => void }} props */
 function History({ view: { versions, versions_total: total, can }, onPutBack }) {
   return html`<div class="sec"><h2>History</h2><ol class="hist">${versions.map((version, n) => {
     const older = versions[n + 1], changes = older ? changesOf(version, older) : [];
@@ -93,9 +92,9 @@ const Actions = ({ view: { memory, can }, run, onBack }) => html`<div class="act
 
 /** What the keys and buttons do. @param {any} view @param {(gone: boolean) => void} done @param {() => void} edit */
 function actionsOf(view, done, edit) {
-  const { memory, can } = view, ids = [memory.id], revisions = { [memory.id]: memory.revision };
+  const { memory, can } = view, ids = [memory.id];
   const run = (verb, more = {}, gone = false) => async () => {
-    if (can.includes(verb) && await act(verb, { ids, revisions, ...more })) done(gone);
+    if (can.includes(verb) && await act(verb, () => ({ ids, revisions: { [memory.id]: revisionOf(memory) }, ...more }))) done(gone);
   };
   const active = memory.status === "active";
   return /** @type {Record<string, () => void>} */ ({
@@ -116,7 +115,7 @@ export function Detail({ id, picked, onBack, onChanged }) {
   return html`<article class="detail" aria-label="Memory" tabindex="-1"><${Head} memory=${data.memory} /><${Actions} view=${data} run=${run} onBack=${onBack} />
     <${Warnings} view=${data} /><p class="body"><${Plain} text=${data.memory.text} /></p>
     ${data.memory.why && html`<div class="sec"><h2>Why</h2><p class="note"><${Plain} text=${data.memory.why} /></p></div>`}<${Origin} view=${data} /><${Fades} fading=${data.fading} />
-    <${History} view=${data} onPutBack=${async version => { if (await act("put_back", { id, revision: data.memory.revision, version })) done(); }} /><${Near} near=${data.near} /></article>`;
+    <${History} view=${data} onPutBack=${async version => { if (await act("put_back", { id, revision: revisionOf(data.memory), version })) done(); }} /><${Near} near=${data.near} /></article>`;
 }
 
 const Head = ({ memory }) => html`<div class="head2"><div class="chips"><span class="tag line">${(KINDS[memory.kind] || [memory.kind])[0]}</span>

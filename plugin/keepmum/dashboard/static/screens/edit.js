@@ -32,7 +32,7 @@ function problemOf(error, name) {
 
 /** @param {{ name: keyof Draft, draft: Draft, set: any, error: any, rows?: number, limit: number }} props */
 function Field({ name, draft, set, error, rows = 0, limit }) {
-  const box = useRef(/** @type {any} */ (null)), problem = problemOf(error, name);
+  const box = useRef(null), problem = problemOf(error, name);
   useEffect(() => { if (problem && box.current) { box.current.focus(); if (rows) select(box.current, lineOf(error, name)); } }, [error]);
   const id = `edit-${name}`, more = { id, ref: box, class: "in", value: draft[name], maxlength: limit, "aria-invalid": problem ? "true" : undefined,
     "aria-describedby": problem ? `${id}-problem` : undefined, onInput: event => set({ ...draft, [name]: event.target.value }) };
@@ -53,9 +53,8 @@ function select(box, line) {
   box.setSelectionRange(start, start + lines[line - 1].length);
 }
 
-/** @param {{ memory: any, onDone: () => void, onLeave: () => void }} props */
 export function Edit({ memory, onDone, onLeave }) {
-  const [base, setBase] = useState(memory), [draft, setDraft] = useState(drafts.get(memory.id) || draftOf(memory)), [error, setError] = useState(/** @type {any} */ (null)), [busy, setBusy] = useState(false);
+  const [base, setBase] = useState(memory), [draft, setDraft] = useState(drafts.get(memory.id) || draftOf(memory)), [error, setError] = useState(null), [busy, setBusy] = useState(false);
   const set = next => { drafts.set(memory.id, next); setDraft(next); };
   const keep = async (on = base) => {
     const fields = changed(draft, on);

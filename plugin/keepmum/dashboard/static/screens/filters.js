@@ -40,7 +40,6 @@ function counted(none, counts, chosen, name = id => id) {
   return [["", none], ...all.map(([id, n]) => /** @type {[string, string]} */ ([id, `${name(id)} (${figures(n)})`]))];
 }
 
-/** @param {{ params: URLSearchParams, set: (more: Record<string, string>) => void, facets: any }} props */
 export function Filters({ params, set, facets }) {
   const chosen = (params.get("kind") || "").split(",").filter(Boolean), counts = (facets && facets.kinds) || {};
   const shown = FIRST.filter(kind => counts[kind] || chosen.includes(kind));

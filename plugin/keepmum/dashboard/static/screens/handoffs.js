@@ -1,6 +1,6 @@
 // Work that one agent left for another: waiting, in progress, done.
 import { html, useState } from "../vendor/preact.js";
-import { Btn, Dot, Empty, Plain, Problem, Skeleton, When, Who } from "../lib/parts.js";
+import { Btn, Dot, Empty, Plain, Problem, Skeleton, useFocus, When, Who } from "../lib/parts.js";
 import { address } from "../lib/route.js";
 import { act, agentOf, may, useAsk, useShared } from "../lib/state.js";
 
@@ -10,9 +10,9 @@ const Way = ({ each }) => html`<span class="go"><${Who} id=${each.from_agent} />
 
 /** @param {{ number: number, onDone: () => void }} props */
 function Give({ number, onDone }) {
-  const [agent, setAgent] = useState("");
+  const [agent, setAgent] = useState(""), field = useFocus();
   const give = async () => { if (agent.trim() && await act("give", { handoff: number, agent: agent.trim() })) onDone(); };
-  return html`<div class="ask"><label>To which agent? <input autofocus list="agents" value=${agent} maxlength="200" onInput=${event => setAgent(event.target.value)}
+  return html`<div class="ask"><label>To which agent? <input ref=${field} list="agents" value=${agent} maxlength="200" onInput=${event => setAgent(event.target.value)}
     onKeyDown=${event => { if (event.key === "Enter") give(); if (event.key === "Escape") onDone(); }} /></label>
     <datalist id="agents">${["claude-code", "codex", "cursor", "gemini-cli", "copilot-cli", "opencode", "vscode"].map(id => html`<option value=${id}>${agentOf(id).title}</option>`)}</datalist>
     <${Btn} primary disabled=${!agent.trim()} on=${give}>Give<//></div>`;

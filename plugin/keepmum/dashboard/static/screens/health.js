@@ -18,7 +18,7 @@ const Checks = ({ checks }) => html`<${Part} title="Store, search and clients">$
 
 /** The search for secrets in what was stored before: started by hand, polled, and taken out after a question. */
 function useAudit() {
-  const [state, set] = useState(/** @type {any} */ (null)), [error, setError] = useState(/** @type {any} */ (null));
+  const [state, set] = useState(null), [error, setError] = useState(null);
   const look = start => ask("audit", { start }).then(set, setError);
   useEffect(() => { look(false); }, []);
   useEffect(() => {

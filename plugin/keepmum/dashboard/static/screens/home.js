@@ -16,7 +16,7 @@ function Summary({ data, about }) {
 }
 
 function SearchBox() {
-  const field = useRef(/** @type {HTMLInputElement | null} */ (null));
+  const field = useRef(null);
   const pressed = event => { if (event.key === "Enter" && field.current) go("memories", { q: field.current.value.trim() }); };
   return html`<div class="acts"><label class="search"><${Icon} name="search" /><span class="vh">Search memories</span><input type="search" ref=${field} maxlength="1000" placeholder="Ask, or type words" onKeyDown=${pressed} /><kbd aria-hidden="true">/</kbd></label></div>`;
 }

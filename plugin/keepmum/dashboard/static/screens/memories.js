@@ -23,7 +23,7 @@ const Summary = row => html`<span class="pick"><${Box} checked=${row.picked} /><
 
 /** The search field writes to the address 150 ms after the last key. @param {{ params: URLSearchParams, set: any, onDown: () => void }} props */
 function Search({ params, set, onDown }) {
-  const [text, setText] = useState(params.get("q") || ""), timer = useRef(0), field = useRef(/** @type {HTMLInputElement | null} */ (null));
+  const [text, setText] = useState(params.get("q") || ""), timer = useRef(0), field = useRef(null);
   useEffect(() => { if (document.activeElement !== field.current) setText(params.get("q") || ""); }, [params.get("q")]);
   useEffect(() => { if (params.has("find") && field.current) { field.current.focus(); set({ find: "" }); } }, [params.has("find")]);
   const typed = event => {
@@ -69,25 +69,34 @@ function useMoves(list, [active, setActive], [picked, setPicked], set) {
   }), [list.rows, list.total, active, picked]);
 }
 
+/** Beside the list there is always one open, and the open one is the active one. */
+function useOpen(list, open, [active, setActive], onOpen) {
+  const beside = wide();
+  useEffect(() => {
+    const at = list.rows.findIndex(row => row && row.id === open);
+    if (at >= 0) setActive(at);
+  }, [open, list.rows[0] && list.rows[0].id, list.total]);
+  useEffect(() => {
+    const first = list.rows[Math.max(0, Math.min(active, list.total - 1))];
+    if (!open && beside && first) onOpen(first.id);
+  });
+}
+
 /** @returns {boolean} whether list and detail are side by side */
 const wide = () => matchMedia("(min-width: 901px)").matches;
 
 const focusList = () => { const list = document.getElementById("memories"); if (list) list.focus(); };
 
-/** @param {{ params: URLSearchParams }} props */
 export function Screen({ params }) {
   const set = (more, quiet = true) => go("memories", { ...Object.fromEntries(params), ...more }, quiet);
-  const args = argumentsOf(params), open = params.get("open") || "", [again, setAgain] = useState(0);
-  const query = args.query, { about } = useShared();
+  const args = argumentsOf(params), open = params.get("open") || "", [shown, setShown] = useState(0);
+  const query = args.query, { about, mine } = useShared(), again = shown + mine;
   const list = useRows((offset, limit) => ask("memories", { ...args, offset, limit: query ? 200 : limit, facets: offset === 0 }), JSON.stringify(args), again);
   const chosen = useState(-1), selection = useState(/** @type {Set<string>} */ (new Set())), [active, setActive] = chosen, [picked, setPicked] = selection;
-  const moves = useMoves(list, chosen, selection, set), reload = () => setAgain(n => n + 1);
+  const moves = useMoves(list, chosen, selection, set), reload = () => setShown(n => n + 1);
   useEffect(() => { setActive(-1); setPicked(new Set()); }, [JSON.stringify(args)]);
-  useEffect(() => { // beside the list there is always one open, and the open one is the active one
-    const at = list.rows.findIndex(row => row && row.id === open);
-    if (at >= 0) setActive(at);
-    else if (wide() && list.rows[0] && !params.has("keys")) { const next = list.rows[Math.max(0, Math.min(active, list.total - 1))]; if (next) set({ open: next.id }); }
-  }, [open, list.rows[0] && list.rows[0].id, list.total]);
+  useOpen(list, open, chosen, id => { if (!params.has("keys")) set({ open: id }); });
+  const next = () => { const other = wide() ? list.rows[active + 1] || list.rows[active - 1] : null; set({ open: other ? other.id : "" }); focusList(); };
   const close = () => { if (picked.size) setPicked(new Set()); else if (open && !wide()) set({ open: "" }); else if (query) set({ q: "", open: "" }); focusList(); };
   useKeys({
     j: () => moves.move(active + 1), k: () => moves.move(active - 1), Enter: () => moves.open(active), Escape: close,
@@ -99,18 +108,17 @@ export function Screen({ params }) {
       ${!query && html`<${Sort} params=${params} set=${set} />`}<${Export} args=${args} /></div>
     <${Filters} params=${params} set=${set} facets=${list.extra && list.extra.facets} /><${Count} found=${list.total >= 0 ? list.extra : null} />
     <${News} args=${args} total=${list.total} onShow=${reload} seen=${again} /></div>
-    ${picked.size > 0 && html`<${Bulk} picked=${picked} status=${args.status} onDone=${() => { setPicked(new Set()); reload(); focusList(); }} onClear=${() => setPicked(new Set())} />`}
+    ${picked.size > 0 && html`<${Bulk} picked=${picked} status=${args.status} onDone=${() => { if (picked.has(open)) set({ open: "" }); setPicked(new Set()); focusList(); }} onClear=${() => setPicked(new Set())} />`}
     ${list.error && html`<div class="pad"><${Problem} error=${list.error} retry=${list.retry} /></div>`}<${Skeleton} busy=${list.total < 0 && !list.error} lines=${8} />
     ${list.total === 0 && !list.error && html`<${Nothing} params=${params} about=${about} set=${set} />`}
     ${list.total > 0 && html`<${List} id="memories" label="Memories" total=${list.total} height=${height + narrow} active=${active} rows=${rows}
       onShow=${query ? () => {} : list.show} onActive=${moves.move} onOpen=${moves.open} onToggle=${moves.toggle}
       selected=${row => picked.has(row.id)} current=${row => row.id === open}
       render=${row => Summary({ ...row, picked: picked.has(row.id) })} />`}</div>
-    ${open ? html`<${Detail} key=${open} id=${open} picked=${picked} onBack=${() => { set({ open: "" }); focusList(); }} onChanged=${reload} />`
+    ${open ? html`<${Detail} key=${open} id=${open} picked=${picked} onBack=${() => { set({ open: "" }); focusList(); }} onChanged=${gone => { if (gone) next(); }} />`
       : html`<div class="detail"></div>`}</div>`;
 }
 
-/** @param {{ params: URLSearchParams, set: any }} props */
 const Sort = ({ params, set }) => html`<label class="pickone btn"><span class="vh">Sort</span><select value=${params.get("sort") || "updated"}
   onChange=${event => set({ sort: event.target.value === "updated" ? "" : event.target.value, open: "" })}>
   ${[["updated", "Newest"], ["used", "Most used"], ["fading", "Fading"], ["created", "First learnt"], ["importance", "Importance"]].map(([value, says]) => html`<option value=${value}>${says}</option>`)}</select></label>`;
@@ -127,7 +135,7 @@ function Export({ args }) {
       link.download = `memories.${format === "jsonl" ? "jsonl" : "md"}`;
       link.click();
       setTimeout(() => URL.revokeObjectURL(url), 1000);
-    } catch (error) { tell({ text: /** @type {Error} */ (error).message, bad: true }); }
+    } catch (error) { tell({ text: error.message, bad: true }); }
   };
   return html`<label class="pickone btn"><${Icon} name="save" /><span class="vh">Export what is listed</span><select value="" onChange=${event => {
     const format = event.target.value;
@@ -147,7 +155,6 @@ function News({ args, total, onShow, seen }) {
   return fresh ? html`<p role="status"><${Btn} on=${onShow}>${fresh}: show<//></p>` : null;
 }
 
-/** @param {{ params: URLSearchParams, about: any, set: any }} props */
 function Nothing({ params, about, set }) {
   const filtered = ["q", ...Object.keys(NO_FILTER)].some(name => params.get(name));
   if (!filtered && !(about && about.memories)) {

@@ -1,7 +1,7 @@
 // The panel's list of memories: search, chips, and cards that unfold in place.
 import { html, useEffect, useRef, useState } from "../vendor/preact.js";
 import { Btn, Chip, Dot, Empty, Flag, Icon, Legs, Marked, Plain, Problem, Skeleton, When, Who } from "../lib/parts.js";
-import { act, agentOf, useAsk, useShared } from "../lib/state.js";
+import { act, agentOf, revisionOf, useAsk, useShared } from "../lib/state.js";
 import { ago } from "../lib/time.js";
 import { counted, figures, KINDS, listed } from "../lib/words.js";
 import { Detail } from "./detail.js";
@@ -17,7 +17,7 @@ function Unfolded({ row, message, onDone }) {
   const { data, error, busy, reload } = useAsk("memory", { id: row.id }, true), [editing, setEditing] = useState(false);
   if (error && !data) return html`<${Problem} error=${error} retry=${reload} />`;
   if (!data) return html`<${Skeleton} busy=${busy} lines=${3} />`;
-  const { memory, can, used } = data, run = async verb => { if (await act(verb, { ids: [memory.id], revisions: { [memory.id]: memory.revision } })) onDone(); };
+  const { memory, can, used } = data, run = async verb => { if (await act(verb, { ids: [memory.id], revisions: { [memory.id]: revisionOf(memory) } })) onDone(); };
   if (editing) return html`<${Edit} memory=${memory} onDone=${() => { setEditing(false); reload(); onDone(); }} onLeave=${() => setEditing(false)} />`;
   const by = used.agents.map(id => agentOf(id).title);
   return html`<p class="whole"><${Plain} text=${memory.text} /></p>${memory.why && html`<p class="note">Why: <${Plain} text=${memory.why} /></p>`}

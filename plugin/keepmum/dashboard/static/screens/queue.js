@@ -5,7 +5,7 @@ import { act, ask, useAsk } from "../lib/state.js";
 /** The queue, what is open in it, and what to do next. @param {string} wanted @param {(id: string) => void} onOpen */
 export function useQueue(wanted, onOpen) {
   const { data, error, busy, reload } = useAsk("review", { limit: 50 }, true);
-  const [more, setMore] = useState(/** @type {any[]} */ ([])), [cursor, setCursor] = useState("");
+  const [more, setMore] = useState([]), [cursor, setCursor] = useState("");
   useEffect(() => { setMore([]); setCursor(data ? data.cursor : ""); }, [data]);
   const items = data ? [...data.items, ...more] : [], at = Math.max(0, items.findIndex(item => item.id === wanted)), item = items[at];
   const step = by => { const to = items[Math.min(items.length - 1, Math.max(0, at + by))]; if (to) onOpen(to.id); };
@@ -13,7 +13,6 @@ export function useQueue(wanted, onOpen) {
     const next = items[at + 1] || items[at - 1];
     if (!await act("decide", { item: item.id, ...choice })) return false;
     onOpen(next ? next.id : "");
-    reload();
     return true;
   };
   const grow = async () => {

@@ -26,7 +26,6 @@ const Queue = ({ items, counts, open, onOpen }) => html`<nav aria-label="To revi
   ${items.filter(item => groups.includes(item.group)).map(item => html`<a key=${item.id} href=${address("review", { item: item.id })} aria-current=${item.id === open ? "true" : undefined}
     onClick=${event => { event.preventDefault(); onOpen(item.id); }}>${item.title || "(no title)"}<small>${item.subtitle}</small></a>`)}</section>`)}</nav>`;
 
-/** @param {{ params: URLSearchParams }} props */
 export function Screen({ params }) {
   const show = id => go("review", { item: id }, true);
   const queue = useQueue(params.get("item") || "", show), { data, error, busy, items, at, item, step, decide, grow } = queue;

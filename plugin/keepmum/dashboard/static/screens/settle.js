@@ -2,7 +2,7 @@
 import { html, useState } from "../vendor/preact.js";
 import { diff } from "../lib/diff.js";
 import { useKeys } from "../lib/keys.js";
-import { Btn, Diff, Dot, Icon, Plain, When, Who } from "../lib/parts.js";
+import { Btn, Diff, Dot, Icon, Plain, useFocus, When, Who } from "../lib/parts.js";
 import { address } from "../lib/route.js";
 import { agentOf, may } from "../lib/state.js";
 import { ago, day } from "../lib/time.js";
@@ -53,9 +53,9 @@ function Version({ side, other, footer }) {
 
 /** @param {{ text: string, onKeep: (text: string) => void, onLeave: () => void }} props */
 function Write({ text, onKeep, onLeave }) {
-  const [typed, setTyped] = useState(text);
+  const [typed, setTyped] = useState(text), field = useFocus();
   useKeys({ "mod+Enter": () => onKeep(typed), Escape: onLeave });
-  return html`<div class="edit field"><label for="write">The text that is right</label><textarea id="write" class="in" rows="5" maxlength="65536" autofocus value=${typed}
+  return html`<div class="edit field"><label for="write">The text that is right</label><textarea id="write" class="in" rows="5" maxlength="65536" ref=${field} value=${typed}
     onInput=${event => setTyped(event.target.value)}></textarea>
     <div class="acts2"><${Btn} primary k="⌘ ↵" on=${() => onKeep(typed)}>Keep<//><${Btn} quiet k="esc" on=${onLeave}>Leave<//></div></div>`;
 }

@@ -1,0 +1,190 @@
+"""All that a person does, with the keyboard alone; and what happens when it goes wrong."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from browser.conftest import Tab
+from browser.sample import Agents
+
+pytestmark = pytest.mark.heavy
+TITLE = ".detail .title"
+
+
+def _press(page: Page, *keys: str) -> None:
+    for key in keys:
+        page.keyboard.press(key)
+
+
+def _said(page: Page) -> str:
+    """What the live region says last."""
+    page.wait_for_selector(".toast")
+    return page.inner_text(".toast")
+
+
+def test_search_move_select_and_act_without_a_mouse(opened: Tab) -> None:
+    page = opened.page
+    _press(page, "g", "m")
+    page.wait_for_selector("[role=option]")
+    _press(page, "/")
+    page.keyboard.type("which pool gets a deploy first")
+    page.wait_for_selector(".row .legs")
+    _press(page, "ArrowDown")
+    expect(page.locator("#memories")).to_be_focused()
+    expect(page.locator(TITLE)).to_contain_text("pool")
+    first = page.inner_text(TITLE)
+    _press(page, "j")
+    expect(page.locator(TITLE)).not_to_have_text(first)
+    _press(page, "k")
+    expect(page.locator(TITLE)).to_have_text(first)
+    active = page.get_attribute("#memories", "aria-activedescendant")
+    assert page.get_attribute(f"#{active}", "aria-posinset") == "1"
+    _press(page, "x", "j", "x")
+    expect(page.locator(".bulk")).to_contain_text("2 selected")
+    _press(page, "a")
+    assert "rchived" in _said(page)
+    expect(page.locator("#memories")).to_be_focused()
+    _press(page, "u")
+    expect(page.locator("[role=option]").first).to_contain_text(first)
+    assert not opened.complaints
+
+
+def test_each_action_on_one_memory_has_a_key_and_can_be_undone(opened: Tab) -> None:
+    page = opened.page
+    opened.go("memories?open=deploy.order")
+    expect(page.locator(TITLE)).to_contain_text("Deploys go through the blue pool")
+    _press(page, "v")
+    expect(page.locator(".detail")).to_contain_text("confirmed")
+    _press(page, "p")
+    expect(page.locator(".detail .flag", has_text="pinned")).to_be_visible()
+    for key in ("a", "w", "#"):
+        opened.go("memories?open=deploy.order")
+        expect(page.locator(TITLE)).to_contain_text("Deploys go through the blue pool")
+        page.locator("#memories").focus()
+        _press(page, key)
+        expect(page.get_by_role("option", name=re.compile("Deploys go through"))).to_have_count(0)
+        _press(page, "u")
+        expect(page.get_by_role("option", name=re.compile("Deploys go through"))).to_have_count(1)
+    assert not opened.complaints
+
+
+def test_an_edit_is_kept_shown_as_a_difference_and_put_back(opened: Tab) -> None:
+    page = opened.page
+    opened.go("memories?open=deploy.order")
+    page.wait_for_selector(TITLE)
+    _press(page, "e")
+    field = page.get_by_label("Text", exact=True)
+    field.fill(field.input_value().replace("ten quiet minutes", "twenty quiet minutes"))
+    _press(page, "Control+Enter")
+    expect(page.locator(".hist ins").first).to_have_text("twenty")
+    expect(page.locator(".hist del").first).to_have_text("ten")
+    page.get_by_role("button", name="Put back revision 1").press("Enter")
+    expect(page.locator(".detail .body")).to_contain_text("ten quiet minutes")
+
+
+def test_a_secret_is_refused_at_its_field_and_what_was_typed_stays(opened: Tab) -> None:
+    page, secret = opened.page, "gh" + "p_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+    opened.go("memories?open=deploy.order")
+    page.wait_for_selector(TITLE)
+    _press(page, "e")
+    typed = f"Deploys need a key.\nIt is {secret}"
+    page.get_by_label("Text", exact=True).fill(typed)
+    _press(page, "Control+Enter")
+    problem = page.locator("#edit-text-problem")
+    expect(problem).to_contain_text("in text, line 2. Nothing was stored.")
+    expect(page.get_by_label("Text", exact=True)).to_be_focused()
+    expect(page.get_by_label("Text", exact=True)).to_have_value(typed)
+    assert secret not in problem.inner_text()
+
+
+def test_when_an_agent_was_faster_both_are_shown_and_mine_can_be_taken(opened: Tab) -> None:
+    page = opened.page
+    opened.go("memories?open=payments.retry")
+    page.wait_for_selector(TITLE)
+    _press(page, "e")
+    page.get_by_label("Text", exact=True).fill("Payments retry 4 times.")
+    with Agents(opened.sample).at(0, "codex") as agent:
+        agent.remember("Payments retry 2 times.", key="payments.retry")
+    _press(page, "Control+Enter")
+    alert = page.get_by_role("alert")
+    expect(alert).to_contain_text("Codex changed this")
+    expect(page.locator(".edit ins")).to_contain_text("4")
+    page.get_by_role("button", name="Take mine").press("Enter")
+    expect(page.locator(".detail .body")).to_have_text("Payments retry 4 times.")
+
+
+def test_more_than_twenty_are_forgotten_only_after_their_number_was_typed(opened: Tab) -> None:
+    page = opened.page
+    with Agents(opened.sample).at(0, "codex") as agent:
+        for number in range(22):
+            agent.remember(f"Shop number {number} closes at {number} o'clock", tags=["shops"])
+    opened.go("memories?tag=shops")
+    page.wait_for_selector("[role=option]")
+    page.locator("#memories").focus()
+    _press(page, "Home", "x", "End", "Shift+X")
+    expect(page.locator(".bulk")).to_contain_text("22 selected")
+    _press(page, "#")
+    expect(page.get_by_label(re.compile("go into the trash"))).to_be_focused()
+    page.keyboard.type("2")
+    expect(page.get_by_role("button", name="Forget 22")).to_be_disabled()
+    page.keyboard.type("2")
+    _press(page, "Enter")
+    expect(page.get_by_role("heading", name="Nothing fits")).to_be_visible()
+    _press(page, "u")
+    expect(page.locator(".fit").first).to_contain_text("22 memories")
+
+
+def test_the_review_is_settled_with_single_keys(opened: Tab) -> None:
+    page = opened.page
+    _press(page, "r")
+    page.wait_for_selector(".settle")
+    total = int(page.inner_text(".settle .sp").split(" of ")[1].split()[0])
+    first = page.inner_text(".settle .title")
+    _press(page, "j")
+    expect(page.locator(".settle .title")).not_to_have_text(first)
+    _press(page, "k")
+    expect(page.locator(".settle .title")).to_have_text(first)
+    place = page.locator(".settle .sp").first
+    _press(page, "s")
+    expect(place).to_contain_text(f"of {total - 1}")
+    _press(page, "u")
+    expect(place).to_contain_text(f"of {total}")
+    _press(page, "k")
+    expect(page.locator(".settle .title")).to_have_text(first)
+    _press(page, "1")
+    expect(place).to_contain_text(f"of {total - 1}")
+    assert not opened.complaints
+
+
+def test_keys_are_shown_and_can_be_switched_off(opened: Tab) -> None:
+    page = opened.page
+    _press(page, "?")
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("still true")
+    dialog.get_by_role("button", name="switch off").press("Enter")
+    _press(page, "Escape")
+    expect(dialog).to_have_count(0)
+    _press(page, "g", "r")
+    assert "home" in page.evaluate("location.hash")
+    page.get_by_role("link", name="Memories").press("Enter")
+    page.wait_for_selector("[role=option]")
+    assert (
+        page.evaluate("document.querySelector('kbd') && getComputedStyle(document.querySelector('kbd')).display")
+        == "none"
+    )
+
+
+def test_handoffs_and_activity_are_undone_by_a_person(opened: Tab) -> None:
+    page = opened.page
+    opened.go("handoffs")
+    page.get_by_role("button", name="Withdraw").first.press("Enter")
+    expect(page.locator(".toast")).to_be_visible()
+    opened.go("activity")
+    page.get_by_role("button", name="Undo what Cursor did").press("Enter")
+    page.locator(".since select").select_option("7")
+    page.get_by_role("button", name=re.compile(r"^Undo \d")).press("Enter")
+    expect(page.locator(".toast")).to_be_visible()
+    assert not opened.complaints
