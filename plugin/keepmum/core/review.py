@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from keepmum.core import lifecycle
 from keepmum.core.briefing import day
-from keepmum.core.memory import Kind, Memory, Outline
+from keepmum.core.memory import Kind, Memory, Outline, Revision
 from keepmum.core.retention import DAY_MS
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "Near",
     "entries",
     "item_id",
+    "open_conflict",
     "reason",
 ]
 
@@ -112,6 +113,20 @@ def entries(outlines: Iterable[Outline], known: Known, now: int, policy: str) ->
             details = known.replaced if group == "conflicts" else known.changed
             found.append(Entry(group, (outline,), None, details.get(outline.id, "")))
     return found
+
+
+def open_conflict(history: Iterable[Revision]) -> Revision | None:
+    """The change by which an agent replaced another's value, if nothing but pins came after it that was not undone.
+
+    `history` has the latest revision first, as stores return it; its state is the value that was replaced.
+    """
+    changes: list[Revision] = []
+    for past in reversed(list(history)):
+        if past.action == "restored" and changes:
+            changes.pop()
+        elif past.action not in {"pinned", "unpinned"}:
+            changes.append(past)
+    return changes[-1] if changes and changes[-1].action == "conflict" else None
 
 
 def item_id(entry: Entry) -> str:

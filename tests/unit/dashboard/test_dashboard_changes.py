@@ -229,9 +229,6 @@ def test_an_item_is_settled_with_one_decision(desk: Desk, agent: MemoryService, 
         assert desk.ask("review", {})["data"]["total"] == 0
         _do(desk, "undo", undo=done["undo"])
         assert {match.memory.text for match in agent.recall(None)} == {"retry 3 times"}
-        # The conflict itself was undone and done again: only a new one waits for a person.
-        agent.remember("retry 5 times", key="payments.retry")
-        open_memory("cursor").remember("retry 3 times", key="payments.retry")
 
 
 def test_a_handoff_is_given_and_withdrawn(desk: Desk, agent: MemoryService, open_memory: OpenService) -> None:

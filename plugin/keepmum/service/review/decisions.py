@@ -11,9 +11,9 @@ from types import MappingProxyType
 from typing import Literal, NamedTuple, Unpack
 
 from keepmum.core import ids, lifecycle, serialization, trust, validation
-from keepmum.core.errors import InvalidInput, StoreError
-from keepmum.core.memory import LIMITS, Action, Change, JsonValue, Memory, Status, WrongMark, trust_rank
-from keepmum.core.review import Decision
+from keepmum.core.errors import InvalidInput, NotFound, StoreError
+from keepmum.core.memory import LIMITS, Action, Change, JsonValue, Memory, Revision, Status, WrongMark, trust_rank
+from keepmum.core.review import Decision, open_conflict
 from keepmum.service import lookup
 from keepmum.service.context import ServiceContext
 from keepmum.service.lookup import Wanted
@@ -82,7 +82,7 @@ class Decider:
             "wrong": lambda: self.mark_wrong(chosen.id, choice.reason, revision=chosen.revision),
             "edit": lambda: self.edit(chosen.id, choice.text or "", revision=chosen.revision),
             "merge": lambda: self._merge(chosen, others[0], choice.text),
-            "put-back": lambda: self.put_back(chosen.id, chosen.revision - 1, revision=chosen.revision),
+            "put-back": lambda: self.put_back(chosen.id, self._replaced(chosen).revision, revision=chosen.revision),
             "both": lambda: self._both(found),
             "forget": lambda: self._trash(chosen.id, chosen.revision),
             "later": lambda: self._later(found, choice.until),
@@ -440,9 +440,19 @@ class Decider:
             )
         return replace(self._later(found), decision="both")
 
+    def _replaced(self, memory: Memory) -> Revision:
+        """The value that another agent replaced.
+
+        Raises: NotFound when that was settled.
+        """
+        found = open_conflict(self.context.store.history(memory.id))
+        if found is None:
+            raise NotFound(f"{memory.id} {_CHANGED}")
+        return found
+
     def _keep_both(self, present: Memory) -> Decided:
         """Store the value that a memory had before as a memory of its own, and confirm the present one."""
-        past = next(each for each in self.context.store.history(present.id) if each.revision == present.revision - 1)
+        past = self._replaced(present)
         before = serialization.parse({"trust": trust.first(past.before), **past.before})
         kept = self.still_true(present.id, revision=present.revision)
         other = Writer(self.context).remember(

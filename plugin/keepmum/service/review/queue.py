@@ -151,15 +151,13 @@ class Reviewer:
 
     def _replaced(self, outlines: Sequence[Outline]) -> dict[str, str]:
         """By memory id, the agent whose write was the last change and replaced the value of another agent."""
-        context, revisions = self.context, {each.id: each.revision for each in outlines}
-        found = {}
+        context, active, found = self.context, {each.id for each in outlines}, dict[str, str]()
         with contextlib.suppress(StoreError):  # a server may have no log
-            for event in context.store.activity(_CONFLICTS, None, LogFilter(actions=("conflict",))):
-                memory = event.memory or ""
-                if memory in revisions and memory not in found:
-                    last = next(iter(context.store.history(memory)), None)
-                    if last is not None and last.action == "conflict" and last.revision + 1 == revisions[memory]:
-                        found[memory] = context.masker.text(identify(last.agent).title)
+            events = context.store.activity(_CONFLICTS, None, LogFilter(actions=("conflict",)))
+            for memory in active.intersection(event.memory for event in events if event.memory):
+                conflict = review.open_conflict(context.store.history(memory))
+                if conflict is not None:
+                    found[memory] = context.masker.text(identify(conflict.agent).title)
         return found
 
     def _items(self, entries: Sequence[Entry]) -> tuple[ReviewItem, ...]:
