@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol
@@ -15,6 +16,7 @@ from keepmum.service import MemoryService
 __all__ = ["NO_FACTS", "Check", "Dashboard", "Facts", "View", "Where", "agents_of"]
 
 Where = Literal["page", "panel", "server"]
+_PATIENCE = 5.0
 _AGENT_FIELDS = frozenset({"agent", "created_by", "updated_by", "from_agent", "to_agent", "picked_up_by"})
 
 
@@ -54,6 +56,12 @@ class _NoFacts:
 NO_FACTS: Facts = _NoFacts()
 
 
+class _Known(NamedTuple):
+    state: object
+    value: Any  # of the function that computed it
+    fresh_until: float
+
+
 @dataclass(frozen=True)
 class Dashboard:
     """One memory as a person looks at it, and where they do."""
@@ -62,19 +70,27 @@ class Dashboard:
     where: Where
     facts: Facts = NO_FACTS
     auditor: Auditor = field(default_factory=Auditor)
-    memo: dict[str, tuple[object, Any]] = field(default_factory=dict)  # Any: of the function that puts it there
+    memo: dict[str, _Known] = field(default_factory=dict)
 
     @property
     def is_person(self) -> bool:
         """Whether what is done here counts as a person's statement."""
         return self.service.context.options.trust == "person"
 
-    def remembered(self, name: str, state: object, compute: Callable[[], Any]) -> Any:  # Any: as `compute`
-        """The value of `compute`, which is called again only when `state` differs from the last time."""
+    def remembered(self, name: str, state: object, compute: Callable[[], Any], *, patient: bool = False) -> Any:
+        """The value of `compute`, which is called again only when `state` differs from the last time.
+
+        With `patient`, what took long is also kept for five times as long as it took: a number of a large store may
+        lag behind, and no call waits for it after each change.
+        """
         known = self.memo.get(name)
-        if known is None or known[0] != state:
-            known = self.memo[name] = (state, compute())
-        return known[1]
+        is_current = known is not None and known.state == state
+        if known is None or not (is_current or (patient and time.monotonic() < known.fresh_until)):
+            begun = time.monotonic()
+            value = compute()
+            ended = time.monotonic()
+            known = self.memo[name] = _Known(state, value, ended + _PATIENCE * (ended - begun))
+        return known.value
 
 
 View = Callable[[Dashboard, Arguments], JsonObject]

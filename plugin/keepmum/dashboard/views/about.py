@@ -36,7 +36,8 @@ def about(dashboard: Dashboard) -> JsonObject:
     """The frame of every screen; what takes long is found out again only when memories have changed."""
     service = dashboard.service
     place = service.place
-    counted: JsonObject = dashboard.remembered("about", (service.changes(), place), lambda: _counted(dashboard))
+    state = (service.changes(), place)
+    counted: JsonObject = dashboard.remembered("about", state, lambda: _counted(dashboard), patient=True)
     return {
         "project": service.masked(place.name),
         "root": service.masked(place.root or ""),

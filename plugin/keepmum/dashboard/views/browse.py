@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keepmum.core.memory import KINDS, LIMITS, SCOPES, STATUSES, TRUST_LEVELS
+from keepmum.core.memory import KINDS, LIMITS, SCOPES, STATUSES, TRUST_LEVELS, Memory
 from keepmum.dashboard.arguments import Arguments, JsonObject
 from keepmum.dashboard.base import Dashboard
 from keepmum.dashboard.cards import cards, hit
@@ -12,6 +12,7 @@ __all__ = ["memories", "wanted_of"]
 
 _PAGE, _MOST = 60, 200  # rows
 _TAGS = 30  # in the facets
+_START = 400  # rows of the usual order
 _MINUTE_MS = 60_000  # after which a memory may have expired, or faded below another
 
 
@@ -59,12 +60,22 @@ def memories(dashboard: Dashboard, given: Arguments) -> JsonObject:
     else:
         sort = given.choice("sort", SORTS, "updated")
         offset = given.number("offset")
-        order = _order(dashboard, sort, wanted)
-        listed = service.peek(order[offset : offset + limit])
-        shown |= {"total": len(order), "offset": offset, "rows": cards(dashboard, listed)}
+        total, listed = _range(dashboard, sort, offset, limit, wanted)
+        shown |= {"total": total, "offset": offset, "rows": cards(dashboard, listed)}
     if given.flag("facets"):
-        shown["facets"] = _facets(dashboard, wanted)
+        state = (service.changes(), service.place, service.now() // _MINUTE_MS, repr(wanted))
+        shown["facets"] = dashboard.remembered("facets", state, lambda: _facets(dashboard, wanted))
     return shown
+
+
+def _range(dashboard: Dashboard, sort: Sort, offset: int, limit: int, wanted: Wanted) -> tuple[int, list[Memory]]:
+    """How many memories the list has, and those of a range; its start is found without reading the order of all."""
+    service = dashboard.service
+    if sort == "updated" and offset + limit <= _START:
+        found = service.recall(None, limit=limit, offset=offset, quiet=True, **wanted)
+        return service.count(**wanted), [match.memory for match in found]
+    order = _order(dashboard, sort, wanted)
+    return len(order), service.peek(order[offset : offset + limit])
 
 
 def _order(dashboard: Dashboard, sort: Sort, wanted: Wanted) -> list[str]:

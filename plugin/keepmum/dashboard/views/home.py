@@ -20,6 +20,7 @@ __all__ = ["activity_days", "home", "lanes"]
 _DAYS = 30
 _NEEDS = 4
 _LATEST = 5
+_HANDOFFS = 3
 _LEARNT = 500  # of the log
 _MINUTE_MS = 60_000
 _WEIGHT: tuple[Group, ...] = ("contradictions", "conflicts", "changed-code", "outside", "duplicates", "unconfirmed")
@@ -32,17 +33,17 @@ def home(dashboard: Dashboard, _: Arguments) -> JsonObject:
     service = dashboard.service
     now = service.now()
     days = service.activity_days(now - _DAYS * DAY_MS)
-    needs: JsonObject = dashboard.remembered(
-        "needs", (service.changes(), service.place, now // _MINUTE_MS), lambda: _needs(dashboard)
-    )
-    latest = [match.memory for match in service.recall(None, limit=_LATEST, order="created", quiet=True)]
+    state = (service.changes(), service.place, now // _MINUTE_MS)
+    needs: JsonObject = dashboard.remembered("needs", state, lambda: _needs(dashboard), patient=True)
+    briefing: JsonObject = dashboard.remembered("briefing", state, lambda: _briefing(dashboard), patient=True)
+    latest = [match.memory for match in service.recall(None, limit=_LATEST, quiet=True)]
     refused = [each for each in days if each.action == "refused"]
     counts: dict[str, int] = needs["counts"]
     return {
         "first_run": not latest,
         "needs": needs["needs"],
         "lanes": lanes(days, now),
-        "briefing": _briefing(dashboard),
+        "briefing": briefing,
         "latest": cards(dashboard, latest),
         "learnt": _learnt(dashboard, now - DAY_MS),
         "health": {
@@ -53,7 +54,7 @@ def home(dashboard: Dashboard, _: Arguments) -> JsonObject:
             "unused": counts.get("unused", 0),
             "unconfirmed": counts.get("unconfirmed", 0),
         },
-        "handoffs": waiting(dashboard)[:3],
+        "handoffs": dashboard.remembered("handoffs", state, lambda: waiting(dashboard)[:_HANDOFFS], patient=True),
     }
 
 
