@@ -18,6 +18,7 @@ from keepmum.core.memory import Memory
 from keepmum.service import MemoryService, importers
 from keepmum.service.importers import json_lines
 from keepmum.service.importers.memories import write_file
+from keepmum.service.importers.sniff import require_file
 from keepmum.service.importers.survey import Survey, survey
 from keepmum.workspace import settings
 
@@ -89,7 +90,7 @@ def _import(arguments: argparse.Namespace) -> int:
     if arguments.path is None:
         if arguments.dry_run or arguments.format not in {None, "keepmum"}:
             raise InvalidInput("PATH", "is missing; standard input takes JSON lines from `keepmum export` only")
-        return _store(json_lines.read_lines(sys.stdin.buffer), 0, here=arguments.here)
+        return _store(json_lines.read_lines(json_lines.bounded(sys.stdin.buffer)), 0, here=arguments.here)
     known, path = _source(arguments.path, arguments.format)
     counted = survey(importers.reading(known, path))
     with console.Session(origin="import", notices=False) as memory:
@@ -106,8 +107,7 @@ def _source(path: str, name: str | None) -> tuple[importers.Format, str]:
     if name is None:
         return importers.format_of(path)
     known = importers.named(name)
-    if not os.path.exists(path):
-        raise InvalidInput("file", f"{path}: No such file or directory")
+    require_file(path)
     return known, path
 
 
@@ -135,7 +135,7 @@ def _store(found: Iterable[importers.Found], total: int, *, here: bool) -> int:
 
 def _print_preview(counted: Survey, source: str, memory: MemoryService, *, here: bool) -> None:
     """What an import would bring, on standard error: standard output has the result only."""
-    console.err(source)
+    console.err(memory.masked(inline(source)))
     lines = [f"{console.memory_count(counted.memories)}{_period(counted)}"]
     if counted.former:
         lines[0] += f", and {counted.former:,} former states of them"
@@ -148,7 +148,10 @@ def _print_preview(counted: Survey, source: str, memory: MemoryService, *, here:
         lines.append(f"projects: {_most(targets, memory)}; `--here` puts all into this one")
     if counted.unreadable:
         lines.append(f"{counted.unreadable:,} cannot be read, and will be listed as refused")
-    lines += [f"not kept: {inline(what)} ({count:,})" for what, count in counted.not_kept.most_common(_MOST_LOSSES)]
+    lines += [
+        f"not kept: {memory.masked(inline(what))} ({count:,})"
+        for what, count in counted.not_kept.most_common(_MOST_LOSSES)
+    ]
     if len(counted.not_kept) > _MOST_LOSSES:
         lines.append(f"not kept: {len(counted.not_kept) - _MOST_LOSSES:,} more kinds of fields or rows")
     lines.append("All are marked as from outside: they are found on request, and not shown unasked until confirmed.")

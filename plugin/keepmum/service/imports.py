@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from keepmum.core import serialization, trust, validation
 from keepmum.core.errors import InvalidInput, KeepmumError, ScannerFailed, SecretFound
+from keepmum.core.framing import inline
 from keepmum.core.memory import Change, JsonValue, Memory, Revision
 from keepmum.core.progress import Progress, ignore_progress
 from keepmum.service import lookup
@@ -44,11 +45,10 @@ class Imports:
         """How many memories were read."""
         return self.imported + self.updated + self.unchanged + self.refused
 
-    def refuse(self, place: str, reason: str) -> None:
-        """Count a refusal."""
-        self.refused += 1
-        if len(self.refusals) < _LISTED:
-            self.refusals.append((place, reason))
+    @property
+    def lists_more(self) -> bool:
+        """Whether a further refusal is listed, and not only counted."""
+        return len(self.refusals) < _LISTED
 
 
 class _Incoming(NamedTuple):
@@ -137,7 +137,7 @@ class Importer:
 
     def _incoming(self, item: ImportItem, done: Imports, *, here: bool) -> _Incoming | None:
         if item.values is None:
-            done.refuse(item.place, item.problem)
+            self._refuse(done, item.place, item.problem)
             return None
         values = dict(item.values)
         try:
@@ -145,7 +145,7 @@ class Importer:
                 values["project"] = self.project_of("" if here else item.project)
             return _Incoming(item.place, self._parsed(values), item.past)
         except KeepmumError as reason:
-            done.refuse(item.place, str(reason))
+            self._refuse(done, item.place, str(reason))
             return None
 
     @staticmethod
@@ -185,7 +185,7 @@ class Importer:
         try:
             self.context.refuse_secrets(serialization.texts(memory))
         except (SecretFound, ScannerFailed) as reason:
-            done.refuse(incoming.place, str(reason))
+            self._refuse(done, incoming.place, str(reason))
             return None
         past = () if present is not None else self._past(incoming, done)
         return Change(present, replace(memory, revision=len(past) + memory.revision), past=past)
@@ -208,6 +208,12 @@ class Importer:
             for number, (former, before) in enumerate(states, start=1)
         ]
         return tuple(reversed(found))
+
+    def _refuse(self, done: Imports, place: str, reason: str) -> None:
+        """Count a refusal; its place can be a name that others chose, so it is masked like any text."""
+        done.refused += 1
+        if done.lists_more:
+            done.refusals.append((self.context.masker.text(inline(place)), reason))
 
     def _commit(self, changes: Sequence[Change], done: Imports) -> None:
         """Write changes in one transaction; their vectors are computed later, in the background."""

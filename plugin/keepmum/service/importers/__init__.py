@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 from collections.abc import Iterator, Mapping
 
 from keepmum.core.errors import InvalidInput
@@ -41,6 +42,7 @@ _DATABASES = (
     os.path.join("data", "memories.db"),
 )  # fmt: skip
 _SHOWN = 8  # tables of a database that no format recognises
+_PLAIN = re.compile(r"[a-z_]{1,24}")  # other names could hold anything
 
 
 def named(name: str) -> Format:
@@ -70,7 +72,7 @@ def format_of(path: str) -> tuple[Format, str]:
     if inner:
         return format_of(inner)[0], inner
     if found.tables:
-        shown = ", ".join(sorted(found.tables)[:_SHOWN])
+        shown = ", ".join(sorted(filter(_PLAIN.fullmatch, found.tables))[:_SHOWN])
         is_ours = "trust" in found.tables.get("memories", ())
         owner = (
             "Keepmum's own: `keepmum export` copies it" if is_ours else f"of no known tool; it has the tables {shown}"

@@ -25,6 +25,7 @@ _COMMON = ("id", "memory_session_id", "sdk_session_id", "project", "merged_into_
            "created_at_epoch", "prompt_number", "discovery_tokens")  # fmt: skip
 _OBSERVATION = (*_COMMON, "text", "type", "title", "subtitle", "facts", "narrative", "concepts", "files_read",
                 "files_modified", "agent_type")  # fmt: skip
+_DERIVED = ("content_hash", "sync_rev", "synced_at", "origin_device_id", "origin_local_id")  # of its synchronisation
 _PARTS = ("investigated", "learned", "completed", "next_steps", "notes")
 _SUMMARY = (*_COMMON, "request", *_PARTS, "files_read", "files_edited")
 _SESSIONS = "SELECT memory_session_id, platform_source FROM sdk_sessions WHERE memory_session_id = ?"
@@ -118,12 +119,10 @@ def _read_database(path: str) -> Iterator[Found]:
                 if session not in authors:
                     authors = {session: _author(source, session)}  # rows of one session follow each other
                 yield read(place, row, otherwise, authors[session])
-        used = {
-            "observations": _OBSERVATION,
-            "session_summaries": _SUMMARY,
-            "sdk_sessions": source.tables.get("sdk_sessions", ()),
-        }
-        yield from source.not_kept({name: tuple(columns) for name, columns in used.items()})
+        yield from source.not_kept({
+            "observations": (*_OBSERVATION, *_DERIVED), "session_summaries": (*_SUMMARY, *_DERIVED),
+            "sdk_sessions": tuple(source.tables.get("sdk_sessions", ())),
+        })  # fmt: skip
         yield from source.changed()
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, BinaryIO
 
 from keepmum.core.errors import InvalidInput
 from keepmum.service.importers.item import ImportItem
 
-__all__ = ["objects", "open_lines", "read_lines"]
+__all__ = ["bounded", "objects", "open_lines", "read_lines"]
 
 _LONGEST = 1 << 20  # bytes of one memory
 
@@ -26,10 +26,19 @@ def open_lines(path: str) -> Iterator[bytes]:
     Raises: InvalidInput when it cannot be opened.
     """
     try:
-        with open(path, "rb") as lines:
-            yield from lines
+        with open(path, "rb") as file:
+            yield from bounded(file)
     except OSError as error:
         raise InvalidInput("file", f"{path}: {error.strerror}") from None
+
+
+def bounded(file: BinaryIO) -> Iterator[bytes]:
+    """The lines of a file; of a line that is too long only the start, so that no file fills the memory."""
+    while line := file.readline(_LONGEST + 1):
+        yield line
+        rest = line
+        while len(rest) > _LONGEST and not rest.endswith(b"\n"):
+            rest = file.readline(_LONGEST + 1)
 
 
 def objects(lines: Iterable[bytes]) -> Iterator[tuple[str, dict[str, Any] | None, str]]:  # Any: JSON
@@ -42,7 +51,7 @@ def objects(lines: Iterable[bytes]) -> Iterator[tuple[str, dict[str, Any] | None
             continue
         place = f"line {number}"
         if len(line) > _LONGEST:
-            yield place, None, f"has {len(line):,} bytes, the limit is {_LONGEST:,}"
+            yield place, None, f"has more than {_LONGEST:,} bytes"
             continue
         try:
             value = json.loads(line.decode("utf-8-sig"))

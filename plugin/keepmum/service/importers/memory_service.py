@@ -24,7 +24,7 @@ __all__ = ["FORMAT"]
 _TOOL = "mcp-memory-service"
 _COLUMNS = ("id", "content_hash", "content", "tags", "memory_type", "metadata", "created_at", "updated_at",
             "created_at_iso", "updated_at_iso", "deleted_at", "parent_id", "version", "confidence", "last_accessed",
-            "superseded_by")  # fmt: skip
+            "superseded_by", "store")  # fmt: skip
 _GRAPH = ("source_hash", "target_hash", "relationship_type")
 _GRAPH_USED = (*_GRAPH, "similarity", "connection_types", "metadata", "created_at")
 _LINKS = 'SELECT * FROM "memory_graph" WHERE source_hash = ? LIMIT 50'
@@ -45,6 +45,8 @@ def _item(place: str, row: Mapping[str, Any], otherwise: int, links: Sequence[Ma
     newer = row.get("superseded_by") or metadata.get("superseded_by")
     data: dict[str, JsonValue] = {"type": row.get("memory_type")} if row.get("memory_type") else {}
     data |= {name: value for name, value in metadata.items() if name not in _USE}
+    if row.get("store") not in {None, "", "default"}:
+        data["store"] = str(row["store"])
     if links:
         data["related"] = [
             {"to": stable_id(_TOOL, str(link["target_hash"])), "how": str(link.get("relationship_type") or "related")}
@@ -104,7 +106,7 @@ def _read_database(path: str) -> Iterator[Found]:
                 links = source.all(_LINKS, row["content_hash"]) if has_graph else []
                 yield _item(place, row, otherwise, links)
         yield from source.not_kept({
-            "memories": _COLUMNS, "memory_graph": _GRAPH_USED, "metadata": ("key", "value"),
+            "memories": (*_COLUMNS, "embedding_pending"), "memory_graph": _GRAPH_USED, "metadata": ("key", "value"),
         })  # fmt: skip
         yield from source.changed()
 

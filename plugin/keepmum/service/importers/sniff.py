@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,7 +14,7 @@ from keepmum.core.errors import InvalidInput
 from keepmum.service.importers.json_source import parts
 from keepmum.service.importers.sqlite_source import is_sqlite, tables_of
 
-__all__ = ["Sniff", "sniff"]
+__all__ = ["Sniff", "require_file", "sniff"]
 
 _LONGEST_LINE = 1 << 20
 _PARTS = 40  # of a JSON document
@@ -55,6 +56,7 @@ def sniff(path: str) -> Sniff:
 
     Raises: InvalidInput when it cannot be read.
     """
+    require_file(path)
     try:
         if os.path.isdir(path):
             return Sniff(path, names=frozenset(os.listdir(path)))
@@ -74,6 +76,19 @@ def sniff(path: str) -> Sniff:
         if isinstance(value, dict):
             firsts.setdefault(names[-1] if names else "", value)
     return Sniff(path, line=_object(first), keys=tuple(keys), firsts=firsts)
+
+
+def require_file(path: str) -> None:
+    """Check that there is a regular file or a folder at `path`: a source is read twice, for the preview and the import.
+
+    Raises: InvalidInput.
+    """
+    try:
+        mode = os.stat(path).st_mode
+    except OSError as error:
+        raise InvalidInput("file", f"{path}: {error.strerror}") from None
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        raise InvalidInput("file", f"{path} is no regular file; save it to a file first")
 
 
 def _some_parts(path: str) -> Iterator[tuple[tuple[str, ...], Any]]:

@@ -24,7 +24,8 @@ _MAGIC = b"SQLite format 3\x00"
 _WAL_VERSION = 2  # bytes 18 and 19 of the header, in WAL mode
 _TIMEOUT = 5.0  # seconds to wait for another program's lock
 _LARGEST = 64 * 1024 * 1024  # bytes of one value
-_SHADOWS = ("_fts", "_vec", "vec_", "fts_", "sqlite_", "_embeddings", "schema_", "_migrations")
+# Parts of the names of tables that hold indexes and bookkeeping, which are no content.
+_SHADOWS = ("_fts", "_vec", "vec_", "fts_", "sqlite_", "_embeddings", "schema_", "migration", "sync_")
 _LONGEST_NAME = 40
 
 
@@ -126,7 +127,7 @@ class SqliteSource:
                 rows = f'SELECT count(*) FROM "{table}"'  # noqa: S608 - as in `rows`
                 yield from self._counted(f"rows of the table {_shown(table)}", rows)
                 continue
-            for column in sorted(self.tables[table] - set(columns)):
+            for column in sorted(columns - set(used[table])):
                 filled = f"\"{column}\" IS NOT NULL AND \"{column}\" NOT IN ('', 0, '[]', '{{}}')"
                 yield from self._counted(
                     f"values of {_shown(table)}.{_shown(column)}",
