@@ -20,7 +20,7 @@ from keepmum.server.edge.hosts import Hosts, is_loopback
 from keepmum.server.edge.rates import RateLimits
 from keepmum.server.edge.record import Record
 from keepmum.server.logs import log
-from keepmum.server.mcp import McpEndpoint
+from keepmum.server.mcp import Edge, McpEndpoint
 from keepmum.server.metrics import Metrics
 from keepmum.server.people import routes as people
 from keepmum.server.people.keys import KeyRing
@@ -51,7 +51,8 @@ def build(
         team, ring, gate, rates, state=state or ServerState(), threads=settings.threads,
         refused=metrics.refused, metrics=metrics.text,
     )  # fmt: skip
-    mcp = McpEndpoint(team, dispatcher.principal, gate.refuse, ring.secret, dispatcher.limiter, url=settings.url)
+    edge = Edge(rates.take, metrics.refused)
+    mcp = McpEndpoint(team, dispatcher.principal, gate.refuse, ring.secret, dispatcher.limiter, edge, url=settings.url)
     app = Starlette(
         routes=[*mcp.routes, *dispatcher.paths(ROUTES)],
         lifespan=lambda _: mcp.running(),

@@ -79,7 +79,10 @@ class Team:
         try:
             yield service
         finally:
-            self._upkeep.take(*service.context.log.take())
+            entries, used, at = service.context.log.take()
+            # They are written later, outside the grant: no mistake may put them into a project that cannot be read.
+            allowed = [entry for entry in entries if grant.read is None or (entry.project or "") in grant.read]
+            self._upkeep.take(allowed, used, at)
 
     def _embeddings(self, store: Store) -> Embeddings:
         model = self._shared_model

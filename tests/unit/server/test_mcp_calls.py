@@ -10,13 +10,13 @@ import pytest
 
 from keepmum.core import jsonrpc
 from keepmum.server.mcp.caller import CLIENT_INFO, Caller
-from keepmum.server.mcp.calls import RemoteCall
+from keepmum.server.mcp.calls import Edge, RemoteCall
 from keepmum.server.mcp.session_token import SessionToken
 from keepmum.server.people.roles import Principal, Role
 from keepmum.service.team import Team, TeamSqliteSpec, open_team
 from keepmum_scanner import scan
 
-NOBODY: Mapping[str, str] = {}
+UNCOUNTED = Edge(lambda *_: None)
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def call(
 ) -> tuple[bool, str]:
     """Whether the call was refused, and its text."""
     params = {"name": tool, "arguments": given, "_meta": meta or {}}
-    result: Any = RemoteCall(dialect, "tools/call", params, who, "2025-11-25").answer(team)
+    result: Any = RemoteCall(dialect, "tools/call", params, who, "2025-11-25").answer(team, UNCOUNTED)
     return result.get("isError", False), "\n".join(part["text"] for part in result["content"])
 
 
@@ -152,6 +152,6 @@ def test_a_resource_of_another_project_is_not_found(team: Team) -> None:
     messages = set()
     for uri in ("memory://style", "memory://stile"):
         with pytest.raises(jsonrpc.RpcError) as error:
-            RemoteCall("keepmum", "resources/read", {"uri": uri}, caller(), "2025-11-25").answer(team)
+            RemoteCall("keepmum", "resources/read", {"uri": uri}, caller(), "2025-11-25").answer(team, UNCOUNTED)
         messages.add((error.value.code, str(error.value)))
     assert len(messages) == 1

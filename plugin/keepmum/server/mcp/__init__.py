@@ -9,6 +9,7 @@ listening      notifications of changed resources
 metadata       where a client learns how to get a token (RFC 9728)
 """
 
+from keepmum.server.mcp.calls import Edge
 from keepmum.server.mcp.endpoint import McpEndpoint
 
-__all__ = ["McpEndpoint"]
+__all__ = ["Edge", "McpEndpoint"]

@@ -47,8 +47,11 @@ class Caller(NamedTuple):
         Raises: InvalidInput when it names no project and its key has several, or a project that its key has not.
         """
         session = session_of_call(meta)[0] or (self.session.session if self.session else "")
+        if arguments.get("scope") == "session" and not session:
+            raise InvalidInput("scope", "names the session, and this request belongs to none; use project")
         project = self._project(arguments, needs_project=needs_project)
-        return Place(project=project, name=project or "", session=session or None)
+        # Clients choose the ids of their sessions, and those of two people must not meet.
+        return Place(project=project, name=project or "", session=f"{self.principal.id} {session}" if session else None)
 
     def _project(self, arguments: Mapping[str, object], *, needs_project: bool) -> str | None:
         named = arguments.get("project")

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple, cast
 
 from keepmum.core import jsonrpc
-from keepmum.core.errors import KeepmumError
+from keepmum.core.errors import KeepmumError, SecretFound
 from keepmum.mcp import calls
 from keepmum.mcp.dialects import DIALECTS
 from keepmum.mcp.surface import Context
 from keepmum.server.call import Forbidden
+from keepmum.server.edge.rates import Kind
 from keepmum.server.mcp.caller import Caller
 from keepmum.server.people.roles import Role
 from keepmum.service import Place
 from keepmum.service.team import ORGANISATION, Team
 
-__all__ = ["RemoteCall"]
+__all__ = ["Edge", "RemoteCall"]
 
 Json = dict[str, object]
 
@@ -29,6 +30,13 @@ _ROLES: Mapping[tuple[str, str], Role] = {
 }
 
 
+class Edge(NamedTuple):
+    """What the server counts of calls."""
+
+    take: Callable[[str, Kind], None]  # one request of a key; raises HttpError when there were too many
+    refused: Callable[[str], None] = lambda _: None  # a secret, by the id of its rule
+
+
 class RemoteCall(NamedTuple):
     """A request for tools/call, resources/read or prompts/get."""
 
@@ -38,7 +46,7 @@ class RemoteCall(NamedTuple):
     caller: Caller
     protocol: str  # its version
 
-    def answer(self, team: Team) -> Json:
+    def answer(self, team: Team, edge: Edge) -> Json:
         """The result.
 
         Raises: jsonrpc.RpcError when the request is invalid, or fails and its result cannot say so.
@@ -47,18 +55,22 @@ class RemoteCall(NamedTuple):
         if call is None:
             raise jsonrpc.RpcError(jsonrpc.METHOD_NOT_FOUND, "method not found")
         try:
-            return self._run(team, call)
+            return self._run(team, call, edge)
         except KeepmumError as error:
+            for _, rule, _ in error.places if isinstance(error, SecretFound) else ():
+                edge.refused(rule)
             return call.refuse(error)
         except jsonrpc.RpcError:
             raise
         except Exception as error:  # noqa: BLE001 - its message might hold a secret
             raise jsonrpc.internal_error(call.subject, error) from None
 
-    def _run(self, team: Team, call: calls.Call) -> Json:
+    def _run(self, team: Team, call: calls.Call, edge: Edge) -> Json:
         meta = _mapping(self.params.get("_meta"))
-        place = self._place(self._role(call.subject), meta)
         client, principal = self.caller.client(meta, self.protocol), self.caller.principal
+        role = self._role(call.subject)
+        edge.take(principal.key, "read" if role == "reader" else "write")
+        place = self._place(role, meta)
         context = Context(
             agent=client.agent,
             agent_version=client.agent_version,

@@ -22,7 +22,7 @@ from keepmum.mcp.client import Client
 from keepmum.mcp.dialects import DIALECTS
 from keepmum.mcp.session import lists_of
 from keepmum.server.mcp.caller import Caller
-from keepmum.server.mcp.calls import RemoteCall
+from keepmum.server.mcp.calls import Edge, RemoteCall
 from keepmum.service.team import Team
 
 __all__ = ["CALLER", "SESSION", "server_of"]
@@ -46,7 +46,9 @@ Context = ServerRequestContext[Any, Request]
 Listen = Callable[[Context, types.SubscriptionsListenRequestParams], Any]
 
 
-def server_of(dialect: str, team: Team, limiter: anyio.CapacityLimiter, listen: Listen | None = None) -> Server[Any]:
+def server_of(
+    dialect: str, team: Team, limiter: anyio.CapacityLimiter, edge: Edge, listen: Listen | None = None
+) -> Server[Any]:
     """The SDK's server for a dialect; calls run in threads that `limiter` counts."""
     surface = DIALECTS[dialect][0]
     lists = lists_of(surface)
@@ -75,7 +77,7 @@ def server_of(dialect: str, team: Team, limiter: anyio.CapacityLimiter, listen: 
         assert isinstance(caller, Caller)
         request = RemoteCall(dialect, context.method, context.params or {}, caller, context.protocol_version)
         try:
-            result = await anyio.to_thread.run_sync(request.answer, team, limiter=limiter)
+            result = await anyio.to_thread.run_sync(request.answer, team, edge, limiter=limiter)
         except jsonrpc.RpcError as error:
             raise MCPError(_code(error, context.protocol_version), error.message) from None
         return _complete(context, result)

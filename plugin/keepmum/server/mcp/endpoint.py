@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from types import MappingProxyType
 
 import anyio
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -19,9 +17,12 @@ from starlette.types import Message, Receive, Scope, Send
 from keepmum.core.errors import KeepmumError
 from keepmum.mcp.dialects import DEFAULT, DIALECTS
 from keepmum.server.call import Answer
+from keepmum.server.dispatch import response_of
 from keepmum.server.edge.errors import answer_to, error_body
+from keepmum.server.edge.record import record_of
 from keepmum.server.mcp import metadata, session_token
 from keepmum.server.mcp.caller import Caller
+from keepmum.server.mcp.calls import Edge
 from keepmum.server.mcp.dialect import CALLER, SESSION, Listen, server_of
 from keepmum.server.people.roles import Principal
 from keepmum.service.team import Team
@@ -29,6 +30,7 @@ from keepmum.service.team import Team
 __all__ = ["McpEndpoint"]
 
 LARGEST = 4 * 1024 * 1024  # bytes of a request, as on standard input
+PATH = "/mcp"
 _SESSION_HEADER = "mcp-session-id"
 
 FindPrincipal = Callable[[Mapping[str, str]], Awaitable[Principal | None]]  # by the headers of a request
@@ -38,13 +40,14 @@ Refuse = Callable[[Mapping[str, str], str], Answer]  # the answer to headers wit
 class McpEndpoint:
     """The routes of MCP; `running` must be entered while they are served."""
 
-    def __init__(  # noqa: PLR0913 - what the server shares with its other routes
+    def __init__(  # noqa: PLR0913, PLR0917 - what the server shares with its other routes
         self,
         team: Team,
         principal: FindPrincipal,
         refuse: Refuse,
         secret: bytes,
         limiter: anyio.CapacityLimiter,
+        edge: Edge,
         *,
         url: str = "",
         issuers: Sequence[str] = (),
@@ -58,7 +61,7 @@ class McpEndpoint:
         self._issuers = issuers
         self._managers = {
             dialect: StreamableHTTPSessionManager(
-                server_of(dialect, team, limiter, listen),
+                server_of(dialect, team, limiter, edge, listen),
                 stateless=True,
                 json_response=True,
                 max_request_body_size=LARGEST,
@@ -72,7 +75,7 @@ class McpEndpoint:
     def routes(self) -> list[Route]:
         """The paths of MCP and of its metadata."""
         described = [Route(path, self._describe, methods=["GET"]) for path in metadata.PATHS]
-        return [*described, Route("/mcp", _Endpoint(self._serve))]
+        return [*described, Route(PATH, _Endpoint(self._serve))]
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -83,10 +86,11 @@ class McpEndpoint:
             yield
 
     async def _describe(self, request: Request) -> Response:
-        return _response(Answer(200, metadata.document(self._origin(request), self._issuers)))
+        return response_of(Answer(200, metadata.document(self._origin(request), self._issuers)))
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
-        request = Request(scope)
+        request, record = Request(scope), record_of(scope)
+        record.route = PATH
         response = self._refusal(request)
         if response is not None:
             await response(scope, receive, send)
@@ -95,17 +99,18 @@ class McpEndpoint:
         try:
             principal = await self._principal(headers)
         except KeepmumError as error:
-            await _response(answer_to(error))(scope, receive, send)
+            await response_of(answer_to(error))(scope, receive, send)
             return
         if principal is None:
-            refused = self._refuse(headers, request.client.host if request.client else "")
+            refused = self._refuse(headers, record.source)
             told = {"www-authenticate": metadata.challenge(self._origin(request))} if refused.status == 401 else {}
-            await _response(refused, told)(scope, receive, send)
+            await response_of(refused._replace(headers={**refused.headers, **told}))(scope, receive, send)
             return
+        record.principal = principal.id
         if not principal.may_anywhere("reader"):
             told = {"www-authenticate": metadata.challenge(self._origin(request), insufficient=True)}
-            refused = Answer(403, error_body(403, "this key may read in no project"))
-            await _response(refused, told)(scope, receive, send)
+            refused = Answer(403, error_body(403, "this key may read in no project"), told)
+            await response_of(refused)(scope, receive, send)
             return
         added: dict[bytes, bytes] = {}
 
@@ -125,10 +130,10 @@ class McpEndpoint:
     def _refusal(self, request: Request) -> Response | None:
         """The answer to what this endpoint does not offer to anybody."""
         if request.method != "POST":  # there are no sessions to end, and no stream outside a request
-            return _response(Answer(405, error_body(405, "send a POST"), {"allow": "POST"}))
+            return response_of(Answer(405, error_body(405, "send a POST"), {"allow": "POST"}))
         if _dialect(request) not in DIALECTS:
             known = ", ".join(DIALECTS)
-            return _response(Answer(400, error_body(400, f"there is no such dialect; choose one of {known}")))
+            return response_of(Answer(400, error_body(400, f"there is no such dialect; choose one of {known}")))
         return None
 
     def _caller(self, request: Request, principal: Principal) -> Caller:
@@ -167,8 +172,3 @@ def _text(header: str) -> str:
 def _uncached(headers: Sequence[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
     kept = [(name, value) for name, value in headers if name.lower() != b"cache-control"]
     return [*kept, (b"cache-control", b"private, no-store")]
-
-
-def _response(answer: Answer, more: Mapping[str, str] = MappingProxyType({})) -> Response:
-    headers = {"cache-control": "private, no-store", **answer.headers, **more}
-    return Response(json.dumps(answer.body, separators=(",", ":")), answer.status, headers, "application/json")

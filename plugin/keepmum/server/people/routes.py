@@ -52,11 +52,9 @@ def _data(schema: Schema, *, many: bool = False) -> Schema:
 
 def list_people(call: Call) -> Answer:
     """Everybody; for who administers single projects, the roles in these."""
-    people = _administration(call).people()
+    people = [_seen_by(call, person) for person in _administration(call).people()]
     if not call.principal.may("admin", EVERY_PROJECT):
-        own = [name for name, role in call.principal.roles.items() if role == "admin"]
-        shown = [person._replace(roles=_among(person.roles, own)) for person in people]
-        people = [person for person in shown if person.roles]
+        people = [person for person in people if person.roles]
     return Answer(200, {"data": [_person(person) for person in people]})
 
 
@@ -81,7 +79,8 @@ def set_role(call: Call) -> Answer:
     project, role = str(call.body["project"]), cast("Role | None", call.body["role"])
     if not call.principal.may("admin", project):
         raise Forbidden("this key is no admin of that project")
-    return Answer(200, {"data": _person(_administration(call).set_role(call.path["id"], project, role))})
+    changed = _administration(call).set_role(call.path["id"], project, role)
+    return Answer(200, {"data": _person(_seen_by(call, changed))})
 
 
 def list_keys(call: Call) -> Answer:
@@ -145,8 +144,12 @@ def _days(body: Mapping[str, JsonValue]) -> float | None:
     return cast("float | None", body.get("days", KEY_DAYS))
 
 
-def _among(roles: Mapping[str, str], projects: Sequence[str]) -> dict[str, str]:
-    return {name: role for name, role in roles.items() if name in projects}
+def _seen_by(call: Call, person: Person) -> Person:
+    """A person with those roles that the sender may know: in the projects that it administers."""
+    if call.principal.may("admin", EVERY_PROJECT):
+        return person
+    own = [name for name, role in call.principal.roles.items() if role == "admin"]
+    return person._replace(roles={name: role for name, role in person.roles.items() if name in own})
 
 
 def _person(person: Person) -> dict[str, JsonValue]:
