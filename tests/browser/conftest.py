@@ -158,9 +158,7 @@ def tab(browser: Browser, served: Served, theme: str = "light", width: int = 144
     page = context.new_page()
     page.set_default_timeout(10_000)
     complaints: list[str] = []
-    page.on(
-        "console", lambda message: complaints.append(message.text) if message.type in {"error", "warning"} else None
-    )
+    page.on("console", lambda message: complaints.append(message.text) if _complains(message) else None)
     page.on("pageerror", lambda error: complaints.append(str(error)))
     try:
         page.goto(served.address)

@@ -38,7 +38,7 @@ const isField = target => target instanceof HTMLElement
 /** @param {string} name */
 const find = name => layers.map(layer => layer.current[name]).filter(Boolean).pop();
 
-/** @param {KeyboardEvent} event @returns {string} */
+/** @param {KeyboardEvent} event */
 function nameOf(event) {
   if (event.ctrlKey || event.metaKey) return event.altKey ? "" : `mod+${event.key}`;
   if (event.altKey) return "";

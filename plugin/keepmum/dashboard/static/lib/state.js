@@ -58,7 +58,7 @@ function take(answer) {
   return answer.data;
 }
 
-/** The first call carries what every screen needs. @param {string} view @param {any} [args] @returns {Promise<any>} */
+/** The first call carries what every screen needs. @param {string} view @param {any} [args] */
 export const ask = async (view, args = {}) =>
   take(await host.ask(view, shared.about ? args : { ...args, about: true }));
 
@@ -103,7 +103,7 @@ export async function act(verb, args) {
 /** @type {Promise<any>} */
 let before = Promise.resolve();
 
-/** Carries out a change without a word, after the one before it; errors are the caller's. @param {string} verb @param {any} args or a function that makes them @returns {Promise<any>} */
+/** Carries out a change without a word, after the one before it; errors are the caller's. @param {string} verb @param {any} args or a function that makes them */
 export function perform(verb, args) {
   const mine = before.then(() => carryOut(verb, typeof args === "function" ? args() : args));
   before = mine.catch(() => {});
@@ -121,7 +121,7 @@ async function carryOut(verb, args) {
   return done;
 }
 
-/** Takes back the last change of this tab. @param {string | null} [handle] @returns {Promise<any>} */
+/** Takes back the last change of this tab. @param {string | null} [handle] */
 export async function undo(handle) {
   const wanted = handle || undoable[undoable.length - 1];
   if (!wanted) return tell({ text: "Nothing to undo." });

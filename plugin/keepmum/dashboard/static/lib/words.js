@@ -56,7 +56,7 @@ const SMALL = ["no", "one", "two", "three", "four", "five", "six", "seven", "eig
 /** @param {number} n @returns {string} `six`, `214`, `1,905` */
 export const inWords = n => SMALL[n] || figures(n);
 
-/** @param {number} n @returns {string} */
+/** @param {number} n */
 export const figures = n => n.toLocaleString("en-GB");
 
 /** @param {string} text */

@@ -89,7 +89,7 @@ export function Settle({ item, place, decide }) {
       : html`<div class="acts2">${decisions.filter(each => each.side === undefined).map(button)}</div>`}<${Told} sides=${item.sides} /></div>`;
 }
 
-/** @param {any} item @returns {string} */
+/** @param {any} item */
 function labelOf({ group, sides, cosine }) {
   if (group === "contradictions" || group === "conflicts") return sides.length > 1 && sides[0].memory.updated_by !== sides[1].memory.updated_by ? "two agents disagree" : "they disagree";
   return cosine === null ? (GROUPS[group] || sentence(group)).toLowerCase() : `alike ${hundredths(cosine)}`;
