@@ -133,7 +133,10 @@ def _plan_tool(surface: Surface, params: Mapping[str, object]) -> ToolCall:
 
 def _plan_resource(surface: Surface, params: Mapping[str, object]) -> ResourceCall:
     uri = _text(params, "uri")
-    return ResourceCall(uri, next((each.contents_meta for each in surface.resources if each.uri == uri), None))
+    listed = next((each for each in surface.resources if each.uri == uri), None)
+    if listed is None and uri.startswith("ui:"):  # a page that this client cannot show
+        raise jsonrpc.RpcError(jsonrpc.RESOURCE_NOT_FOUND, "this server has no such resource")
+    return ResourceCall(uri, None if listed is None else listed.contents_meta)
 
 
 def _plan_prompt(surface: Surface, params: Mapping[str, object]) -> PromptCall:

@@ -30,7 +30,10 @@ class ActivityLog:
         self._last_use = 0
 
     def entry(self, action: Action, memory: Memory | None = None, detail: str = "", project: str = "") -> Activity:
-        """An entry with the current time; about a purged memory it holds the id and the project only."""
+        """An entry with the current time; about a purged memory it holds the id and the project only.
+
+        `project` is where it happened, for a memory of all projects.
+        """
         named = memory if action != "purged" else None
         return Activity(
             at=self._clock(),
@@ -38,7 +41,7 @@ class ActivityLog:
             action=action,
             memory=memory.id if memory else None,
             key=named.key if named else None,
-            project=memory.project if memory else project or None,
+            project=(memory.project if memory else None) or project or None,
             detail=detail or (named.title if named else ""),
         )
 

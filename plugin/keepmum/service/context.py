@@ -156,7 +156,7 @@ class ServiceContext:
 
     def entry(self, action: Action, memory: Memory) -> Activity:
         """The log entry of a change; a title that holds a secret is not logged."""
-        return self.log.entry(action, self.masker.memory(memory))
+        return self.log.entry(action, self.masker.memory(memory), project=self.place.project or "")
 
     def refuse_secrets(self, *fields: Mapping[str, JsonValue]) -> None:
         """Scan every distinct text in `fields` once and log a refusal.

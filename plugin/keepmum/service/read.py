@@ -127,7 +127,8 @@ class Reader:
             with contextlib.suppress(StoreError):  # a full disk must not prevent reading
                 context.store.reinforce([memory.id for memory in memories], now)
         shown = list(context.show(memories))
-        context.log.defer(*(context.log.entry("loaded", memory) for memory in shown))
+        here = context.place.project or ""
+        context.log.defer(*(context.log.entry("loaded", memory, project=here) for memory in shown))
         return shown
 
     def note_use(self, memories: Sequence[str]) -> None:

@@ -467,7 +467,10 @@ class Decider:
         context = self.context
         return context.commit(
             [Change(step.before, step.after) for step in steps],
-            *(context.log.entry(action, context.masker.memory(memory), detail) for action, memory, detail in noted),
+            *(
+                context.log.entry(action, context.masker.memory(memory), detail, context.place.project or "")
+                for action, memory, detail in noted
+            ),
         ).queued
 
     def _decided(self, decision: str, steps: Sequence[_Step], queued: int) -> Decided:
