@@ -5,11 +5,13 @@ To add a store, add a line to `STORES`: a function that opens the store of a fol
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, cast
 
+import own_server
 import postgres_server
 from contract.own_ids import OwnIds
 from keepmum.core import ids
@@ -22,6 +24,7 @@ from unit.stores.rest_parts import open_at
 __all__ = ["EXCUSED", "NOW", "STORES", "OpenStore", "a_memory", "an_event", "wanted"]
 
 OpenStore = Callable[[Path], Store]
+_WIPED: set[Path] = set()
 _IDS: dict[Path, dict[str, str]] = {}
 NOW = 1_790_000_000_000  # some moment of 2026, in milliseconds
 
@@ -31,6 +34,21 @@ def _open_rest(folder: Path) -> Store:
     origin, _ = shared_hosts()
     store = open_at(origin, folder, key=hashlib.sha256(str(folder).encode()).hexdigest())
     return cast(Store, OwnIds(store, _IDS.setdefault(folder, {})))
+
+
+def _open_own(engine: str, folder: Path) -> Store:
+    """Our own server, empty at first; an answer of the mirror in place of the server's fails the test."""
+    server = own_server.shared(engine)
+    if folder not in _WIPED:
+        _WIPED.add(folder)
+        server.wipe()
+    store = open_at(server.origin, folder, key=server.key)
+    cast(Any, store)._breaker._fall_back = _refused
+    return store
+
+
+def _refused(_: Callable[[], object]) -> Any:
+    raise AssertionError("the mirror answered in place of the server")
 
 
 def _open_second(folder: Path) -> Store:
@@ -51,6 +69,8 @@ STORES: Mapping[str, OpenStore] = {
     "postgres": postgres_server.open_at,
     "rest": _open_rest,
     "rest-second": _open_second,
+    "rest-v2-postgres": functools.partial(_open_own, "postgres"),
+    "rest-v2-sqlite": functools.partial(_open_own, "sqlite"),
     "sqlite": lambda folder: sqlite.SqliteStore(str(folder / "memory.db")),
 }
 

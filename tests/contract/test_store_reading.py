@@ -8,7 +8,7 @@ import pytest
 
 from contract.store_parts import FIELDS, PASSES, found, put, required, texts
 from contract.stores import NOW, a_memory, wanted
-from keepmum.core.memory import LIMITS
+from keepmum.core.memory import LIMITS, Memory, Position
 from keepmum.stores import Store
 
 # -- filters, the same for every read
@@ -56,6 +56,21 @@ def test_pages_are_consecutive(store: Store) -> None:
     put(store, *(a_memory(str(age), updated_at=NOW - age) for age in range(7)))
     pages = [texts(store.browse(wanted(), limit=3, offset=offset)) for offset in (0, 3, 6)]
     assert pages == [["0", "1", "2"], ["3", "4", "5"], ["6"]]
+
+
+@pytest.mark.parametrize("order", ["updated", "created", "accessed", "importance"])
+def test_a_list_goes_on_after_a_memory(store: Store, order: Any) -> None:
+    if store.features.remote is not None:
+        pytest.skip("a server gives cursors of its own")
+    put(
+        store,
+        *(a_memory(str(number), importance=number % 3 / 2, accessed_at=number % 2 or None) for number in range(7)),
+    )
+    listed: list[Memory] = store.browse(wanted(), order=order)
+    after: list[Memory] = []
+    while page := store.browse(wanted(after=Position.of(after[-1], order) if after else None), order=order, limit=3):
+        after += page
+    assert after == listed
 
 
 def test_pages_are_consecutive_among_equal_values(store: Store) -> None:

@@ -39,6 +39,7 @@ __all__ = [
     "Memory",
     "Order",
     "Outline",
+    "Position",
     "Revision",
     "Scope",
     "SourceKind",
@@ -184,6 +185,24 @@ class Memory:
         return self.status == "active" and (self.expires_at is None or self.expires_at > now)
 
 
+class Position(NamedTuple):
+    """The place of a memory in a list, from which the next page goes on, whatever is written meanwhile."""
+
+    order: Order
+    value: float  # of the field that the order is by; 0 when it has none
+    updated_at: int
+    id: str
+
+    @classmethod
+    def of(cls, memory: Memory, order: Order) -> Position:
+        """The place of a memory in a list of this order."""
+        values: Mapping[Order, float | None] = {
+            "updated": memory.updated_at, "created": memory.created_at, "accessed": memory.accessed_at,
+            "importance": memory.importance,
+        }  # fmt: skip
+        return cls(order, values[order] or 0, memory.updated_at, memory.id)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filter:
     """The memories that a read considers; lexical and vector search apply the same filter."""
@@ -205,6 +224,7 @@ class Filter:
     keys: str | None = None  # a pattern that the key must match (`keepmum.core.keys`)
     tier: Tier | None = None
     trusts: tuple[Trust, ...] = ()
+    after: Position | None = None  # of a list in this order, only what follows; no other read looks at it
 
 
 class Legs(NamedTuple):

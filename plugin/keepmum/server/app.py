@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from keepmum.server import audit, docs, events, health, v1
+from keepmum.server import audit, docs, events, health, v1, v2
 from keepmum.server.call import HttpError
 from keepmum.server.dispatch import Dispatcher, response_of
 from keepmum.server.edge.envelope import App, Envelope, Limits
@@ -32,7 +32,7 @@ from keepmum.service.team import Team
 __all__ = ["ROUTES", "build"]
 
 ROUTES: tuple[Route, ...] = (
-    *health.ROUTES, *docs.ROUTES, *v1.ROUTES, *people.ROUTES, *audit.ROUTES, *events.ROUTES,
+    *health.ROUTES, *docs.ROUTES, *v1.ROUTES, *v2.ROUTES, *people.ROUTES, *audit.ROUTES, *events.ROUTES,
 )  # fmt: skip
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import NamedTuple
 
 from keepmum.core.errors import KeepmumError, NotFound
-from keepmum.core.memory import JsonValue
+from keepmum.core.memory import JsonValue, Trust
+from keepmum.core.review import RULE_KINDS
 from keepmum.server.feed import Feed
 from keepmum.server.people.roles import Principal, Role
 from keepmum.server.state import ServerState
@@ -73,11 +74,18 @@ class Call:
     hides: bool = True  # whether a project that may not be read is answered as one that does not exist
 
     def service(
-        self, project: str | None, role: Role, *, agent: str = "", place: Place | None = None
+        self,
+        project: str | None,
+        role: Role,
+        *,
+        agent: str = "",
+        place: Place | None = None,
+        trust: Trust = "team",
     ) -> AbstractContextManager[MemoryService]:
         """A service in a project, or in all that the key may read for None, for who has at least `role` there.
 
-        `agent` labels what is written. `place` names more than the project, such as session and user.
+        `agent` labels what is written. `place` names more than the project, such as session and user. With `trust`
+        "person" a curator decides; what others write of the kinds that guide agents waits for a review.
 
         Raises: NotFound or Forbidden, as the version of the API has it.
         """
@@ -89,7 +97,13 @@ class Call:
             agent=agent or self.principal.agent,
             place=place or Place(project=project or None, name=project or ""),
             origin="rest",
+            trust=trust,
+            reviewed=frozenset() if self.principal.may("curator", project) else RULE_KINDS,
         )
+
+    def with_header(self, name: str, value: str) -> Call:
+        """The same call with another value of a header."""
+        return replace(self, headers={**self.headers, name: value})
 
     def require(self, project: str, role: Role) -> None:
         """Check the role in a project.

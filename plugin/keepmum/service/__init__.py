@@ -17,6 +17,7 @@ from keepmum.core.errors import StoreError
 from keepmum.core.memory import JsonValue, Scope, Trust
 from keepmum.core.progress import Progress, ignore_progress
 from keepmum.service.context import OpenedWith, Place, ServiceContext, ServiceOptions
+from keepmum.service.exchange import Exchange, OtherRevision, Reviewed, Step, Stored
 from keepmum.service.forget import Forgetter, Forgotten
 from keepmum.service.freshness import CodeReader, Outdated
 from keepmum.service.imports import Importer, Imports
@@ -45,14 +46,18 @@ __all__ = [
     "Migrated",
     "Move",
     "OpenedWith",
+    "OtherRevision",
     "Outdated",
     "Place",
     "Remembered",
     "ReviewItem",
     "ReviewPage",
+    "Reviewed",
     "ServiceOptions",
     "Sort",
     "StaleWrite",
+    "Step",
+    "Stored",
     "Wanted",
     "open_service",
 ]
@@ -141,6 +146,17 @@ class MemoryService:
     forget = _method_of(Forgetter, Forgetter.forget)
     erase = _method_of(Forgetter, Forgetter.erase)
     sweep = _method_of(Forgetter, Forgetter.sweep)
+
+    whole = _method_of(Exchange, Exchange.whole)
+    id_range = _method_of(Exchange, Exchange.id_range)
+    select = _method_of(Exchange, Exchange.select)
+    candidates = _method_of(Exchange, Exchange.candidates)
+    holders = _method_of(Exchange, Exchange.holders)
+    counted = _method_of(Exchange, Exchange.counted)
+    outlined = _method_of(Exchange, Exchange.outlined)
+    past = _method_of(Exchange, Exchange.past)
+    used = _method_of(Exchange, Exchange.used)
+    apply = _method_of(Exchange, Exchange.apply)
 
     plan_move = _method_of(Transfer, Transfer.plan_move)
     shown_move = _method_of(Transfer, Transfer.shown_move)

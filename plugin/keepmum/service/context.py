@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeVar
 
 from keepmum.core import lifecycle, masking, ranking, serialization, validation
 from keepmum.core.errors import KeepmumError, ScannerFailed, SecretFound
-from keepmum.core.memory import LIMITS, Action, Activity, Change, JsonValue, Memory, Scope, Status, Trust
+from keepmum.core.memory import LIMITS, Action, Activity, Change, JsonValue, Kind, Memory, Scope, Status, Trust
 from keepmum.embedding.background import BackgroundEmbedder
 from keepmum.service.activity_log import ActivityLog
 from keepmum.service.briefing_files import BriefingFiles, briefed
@@ -59,6 +59,7 @@ class ServiceOptions(NamedTuple):
     origin: str = "mcp"  # the channel that memories name: mcp, cli, import, library
     trust: Trust = "agent"  # of what is written through this service; decided by the entry point
     quiet: bool = False  # whether showing a memory logs nothing, not even that a secret in it was masked
+    reviewed: frozenset[Kind] = frozenset()  # kinds of which what is written is from outside until it is confirmed
     default_scope: Scope = "project"
     policy: str = "ebbinghaus"
     home: str | None = None  # folder of all state; without it no briefing and no migration log is written

@@ -92,7 +92,8 @@ class Embeddings:
         """The vector of a query, computed in a thread from now on; it gives None when search is lexical only."""
         ready = self._ready()
         if ready is None:
-            return lambda: None
+            embedder = self._for_server()
+            return (lambda: None) if embedder is None else self._query_task.start(lambda: self._embed(embedder, text))
         vector = self._query_task.start(lambda: self._embed(ready[1], text))
         self._embed_pending(*ready)
         return vector
@@ -161,6 +162,18 @@ class Embeddings:
     @property
     def _is_remote(self) -> bool:
         return self._embedder is not None and self._embedder.remote
+
+    def _for_server(self) -> Embedder | None:
+        """The open model, if the server of this store has vectors of the same; it is opened for the next question."""
+        questions = self._store.features.questions
+        if self._embedder is None or questions is None or not questions.model:
+            return None
+        embedder = self._embedder.ready()
+        if embedder is None:
+            self._embedder.start()
+            self._embedder.retry()
+            return None
+        return embedder if embedder.model == questions.model else None
 
     def _opened(self) -> tuple[VectorSearch, Embedder] | None:
         """As `_ready`, after waiting for the model."""

@@ -15,6 +15,7 @@ from keepmum.core.memory import (
     Activity,
     Candidate,
     DayCount,
+    Embedding,
     Facets,
     Filter,
     LogFilter,
@@ -56,6 +57,7 @@ class Reader:
         tokens: int | None = None,
         quiet: bool = False,
         weak: bool = False,
+        embedding: Embedding | None = None,
         **wanted: Unpack[Wanted],
     ) -> list[Match]:
         """The memories that match best, best first; without a query those that pass the filters, latest first.
@@ -64,7 +66,7 @@ class Reader:
         returned at most; with `weak` all are returned. Of several versions of a memory the newest is returned, with the
         one before it as `previous`. With `tokens`, the list ends before the texts cost more than that together, but has
         at least one. Being found does not reinforce a memory (see `note_use`). A `quiet` search is not logged: it is a
-        person's in a dashboard.
+        person's in a dashboard. `embedding` is the vector of the query, where its client has computed it.
 
         Raises: InvalidInput, StoreError.
         """
@@ -76,7 +78,7 @@ class Reader:
             return _within(tokens, [Match(context.masker.memory(memory), 0.0, "latest") for memory in latest])
         if (named := self._with_id(text, accepted)) is not None:
             return [Match(context.masker.memory(named), 1.0, "its id")]
-        vector = context.embeddings.of_query(text)
+        vector = context.embeddings.of_query(text) if embedding is None else lambda: embedding
         logged = "" if quiet else self._loggable(text, "a query")  # while the vector is computed
         candidates = self._candidates(text, vector, accepted, max(_CANDIDATES, limit + offset))
         matches = self._matches(candidates, accepted, text, offset + limit, weak=weak)
@@ -288,6 +290,8 @@ class Reader:
         vectors = self.context.embeddings.search
         if vectors is not None:
             return vectors.search(words, vector, accepted, limit)
+        if (questions := self.context.store.features.questions) is not None:
+            return questions.candidates(words, vector, accepted, limit)
         return [Candidate.lexical_only(*pair) for pair in self.context.store.search(words, accepted, limit)]
 
     def _matches(

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from keepmum import embedding
 from keepmum.core import validation
-from keepmum.core.memory import LogFilter, Trust
+from keepmum.core.memory import Kind, LogFilter, Trust
 from keepmum.embedding.background import BackgroundEmbedder
 from keepmum.service import MemoryService, Place, ServiceOptions
 from keepmum.service.embeddings import Embeddings
@@ -66,14 +66,30 @@ class Team:
 
     @contextlib.contextmanager
     def service(  # noqa: PLR0913 - who asks, where, and how
-        self, grant: Grant, *, actor: str, agent: str = "", place: Place, origin: str, trust: Trust = "team"
+        self,
+        grant: Grant,
+        *,
+        actor: str,
+        agent: str = "",
+        place: Place,
+        origin: str,
+        trust: Trust = "team",
+        reviewed: frozenset[Kind] = frozenset(),
     ) -> Iterator[MemoryService]:
         """A service for one request: `actor` is named as the author, `agent` is the label of what it writes.
+
+        What it writes of the kinds `reviewed` is from outside until a curator confirms it.
 
         Raises: InvalidInput, SecretFound when a name cannot be stored.
         """
         options = ServiceOptions(
-            place=place, agent=agent or "unknown", actor=actor, origin=origin, trust=trust, embeddings=self._embeddings
+            place=place,
+            agent=agent or "unknown",
+            actor=actor,
+            origin=origin,
+            trust=trust,
+            reviewed=reviewed,
+            embeddings=self._embeddings,
         )
         service = MemoryService(self.shared.acting(grant), self.scan, options)
         try:
@@ -106,6 +122,12 @@ class Team:
     def records(self) -> TeamRecords:
         """People, keys and the audit log."""
         return self.shared.records
+
+    @property
+    def model(self) -> tuple[str, int] | None:
+        """The name of the model and the length of its vectors; None while there is none."""
+        opened = None if self._shared_model is None else self._shared_model.embedder.ready()
+        return None if opened is None else (opened.model, opened.dimensions)
 
     @property
     def model_ready(self) -> bool:

@@ -165,7 +165,10 @@ class Writer:
             created_by=context.actor, updated_by=context.actor,
         )  # fmt: skip
         sent: dict[str, Any] = dict(fields)
-        draft = _Draft(cleaned, _placed(validation.revise(blank, cleaned)), now)
+        memory = _placed(validation.revise(blank, cleaned))
+        if (memory.kind if base is None else cleaned.get("kind", base.kind)) in context.options.reviewed:
+            memory = replace(memory, trust="outside")
+        draft = _Draft(cleaned, memory, now)
         judged = draft.memory if base is None else draft.revised(base)
         context.refuse_secrets(
             {"text": text, **(references or {}), **sent, "tags": list(sent.get("tags") or ())},

@@ -46,6 +46,7 @@ __all__ = [
     "Maintenance",
     "Near",
     "QueryVector",
+    "QuestionSearch",
     "Receipt",
     "Redact",
     "Remote",
@@ -140,6 +141,23 @@ class VectorSearch(Protocol):
 
     def update_index(self, model: str) -> None:
         """Bring the vector index up to date, however long that takes."""
+
+
+class QuestionSearch(Protocol):
+    """A store at a server that has the vectors of memories, and takes those of questions from this machine.
+
+    Raises: StoreError.
+    """
+
+    @property
+    def model(self) -> str:
+        """The model of the vectors; empty when the server has none."""
+
+    def candidates(self, words: Sequence[str], vector: QueryVector, wanted: Filter, limit: int) -> list[Candidate]:
+        """Memories that hold any of `words`, and those near to the question; unordered.
+
+        Without a vector the server computes it, if it can.
+        """
 
 
 class Near(NamedTuple):
@@ -322,6 +340,7 @@ class Features(NamedTuple):
     local_state: LocalState | None = None
     citations: CitationStore | None = None
     review_state: ReviewState | None = None
+    questions: QuestionSearch | None = None
 
 
 class Store(Protocol):

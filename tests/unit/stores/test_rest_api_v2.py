@@ -1,4 +1,4 @@
-"""API version 2: no field is lost, no write is delivered twice, and no other write is overwritten."""
+"""A foreign server of version 2: no field is lost, no write is delivered twice, and no other is overwritten."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_the_first_write_asks_once_for_the_version(open_memory: OpenService, fak
     memory.remember("Blue first")
     memory.remember("Green first")
     assert [(one.method, one.path) for one in fake.requests] == [
-        ("GET", "/health"), ("POST", "/api/v2/memories"), ("POST", "/api/v2/memories"),
+        ("GET", "/health"), ("GET", "/api/v2"), ("POST", "/api/v2/memories"), ("POST", "/api/v2/memories"),
     ]  # fmt: skip
 
 
@@ -43,7 +43,7 @@ def test_a_read_learns_the_version_from_its_response(open_memory: OpenService, f
     memory = open_memory()
     memory.recall("blue")
     memory.recall("green")
-    assert [one.path for one in fake.requests] == ["/api/v1/memories/search", "/api/v2/memories/search"]
+    assert [one.path for one in fake.requests] == ["/api/v1/memories/search", "/api/v2", "/api/v2/memories/search"]
 
 
 def test_a_memory_keeps_the_id_of_the_client(open_memory: OpenService, fake: FakeServer) -> None:

@@ -76,4 +76,9 @@ def condition(wanted: Filter, tenants: Sequence[int] | None) -> Condition:
         if value is not None and (value != [] or name == "projects"):
             clauses.append(condition)
             named[name] = value
+    if wanted.after is not None:
+        place = rows.position(wanted.after)
+        names = [f"after_{number}" for number in range(len(place))]
+        clauses.append(f"({', '.join(place)}) < ({', '.join(f'%({name})s' for name in names)})")
+        named |= dict(zip(names, place.values(), strict=True))
     return Condition("TRUE" if tenants is None else "m.tenant = ANY (%(tenants)s)", " AND ".join(clauses), named)

@@ -18,6 +18,7 @@ from urllib.parse import quote
 
 from keepmum.core.errors import StoreError
 from keepmum.core.memory import JsonValue
+from keepmum.stores.rest.full_api import FullApi
 from keepmum.stores.rest.responses import Fields, records
 
 if TYPE_CHECKING:
@@ -72,6 +73,11 @@ class Api:
         """Whether the server supports version 2; None until it has answered once."""
         return None if self._http.api_version is None else self._http.api_version > 1
 
+    @property
+    def full(self) -> FullApi:
+        """The calls that only Keepmum's own server has."""
+        return FullApi(self._http)
+
     def collection(self) -> tuple[str, bool]:
         """The name of the collection, and whether the model is loaded. Needs a valid key."""
         config = self._fields(self._http.request("GET", "/api/v1/config")).inner("data")
@@ -92,7 +98,7 @@ class Api:
         body: dict[str, object] = {
             "text": text, "title": title, "agent": agent, "project": project, "tags": list(tags),
         }  # fmt: skip
-        if memory_json is not None and self._supports_v2():
+        if memory_json is not None and self.ask_version():
             body |= {"id": memory_json["id"], "memory": memory_json}
         response = self._http.request("POST", self._memories_path, body=body, idempotency_key=idempotency_key)
         return self._uuid(self._fields(response).inner("data"))
@@ -118,7 +124,7 @@ class Api:
 
         What a server leaves out of a response is requested again: it may return fewer memories than were asked for.
         """
-        self._supports_v2()
+        self.ask_version()
         loaded: dict[str, LoadedMemory] = {}
         for start in range(0, len(ids), _IDS_PER_REQUEST):
             left = list(ids[start : start + _IDS_PER_REQUEST])
@@ -154,7 +160,7 @@ class Api:
         A server of version 2 replaces the complete memory, if it is at `base_revision`.
         """
         body: dict[str, object] = {"text": text, "title": title}
-        if memory_json is None or not self._supports_v2():
+        if memory_json is None or not self.ask_version():
             self._http.request("PUT", self._memory_path(memory), body=body)
         else:
             body["memory"] = memory_json
@@ -171,7 +177,7 @@ class Api:
     def _memory_path(self, memory: str) -> str:
         return f"{self._memories_path}/{quote(memory, safe='')}"
 
-    def _supports_v2(self) -> bool:
+    def ask_version(self) -> bool:
         """Whether the server supports version 2; asks a server that has not answered yet, so that no field is lost."""
         if self.is_v2 is None:
             self._http.request("GET", "/health")

@@ -10,6 +10,7 @@ from keepmum.core import ids, serialization
 from keepmum.core.memory import Change, JsonValue, Memory
 from keepmum.stores.outbox import Item, Outbox
 from keepmum.stores.outbox.queue import Action
+from keepmum.stores.rest.known_server import KnownServer
 from keepmum.stores.rest.mapping import wire_text
 
 if TYPE_CHECKING:
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 __all__ = ["ItemBuilder", "ItemSender"]
 
 _NOT_FOUND = 404
-_LOCAL_FIELDS = frozenset({"accessed_at", "access_count", "session", "user"})  # of this machine, not of the memory
+_OF_USE = frozenset({"accessed_at", "access_count"})  # counted where it happens
+_LOCAL_FIELDS = _OF_USE | {"session", "user"}  # of this machine, not of the memory
 _MAX_QUERY = 1_000  # characters
 _SEARCH_LIMIT = 20  # candidates for a memory that may have been delivered
 _ORDER: tuple[Action, ...] = ("create", "replace", "remove")  # a failure half way leaves the old memories in place
@@ -28,17 +30,20 @@ _ORDER: tuple[Action, ...] = ("create", "replace", "remove")  # a failure half w
 class ItemBuilder:
     """Builds the items that bring changes to a server.
 
-    A server of version 2 receives every field of a memory. Others receive text and title, with a `trailer` for the
-    rest where the user wants it.
+    Keepmum's own server receives every change of every memory. Another one of version 2 receives every field of active
+    memories; others receive text and title, with a `trailer` for the rest where the user wants it.
     """
 
     origin: str
     project_name: Callable[[str | None], str]  # of a project id, at the server
     trailer: bool
     all_fields: bool  # the server supports version 2, or is not known yet
+    all_changes: bool = False  # it is Keepmum's own
 
     def items(self, changes: Sequence[Change], now: int) -> list[Item]:
         """The items for these changes; none for a change that the server would not see."""
+        if self.all_changes:  # in the order of the transaction: a key may move from one memory to another
+            return [self._whole_item(change, now) for change in changes]
         items = [item for change in changes for item in self._items(change, now)]
         return sorted(items, key=lambda item: _ORDER.index(item.action))
 
@@ -54,12 +59,27 @@ class ItemBuilder:
         if before is not None:
             yield self._item("remove", before, now)
 
-    def _write(self, action: Action, memory: Memory, now: int) -> Item:
+    def _whole_item(self, change: Change, now: int) -> Item:
+        """The item of any change. One that removes a memory for good names the revision that it removes."""
+        before, after = change.before, change.after
+        base = None if before is None else before.revision
+        if after is not None:
+            written = (
+                self._write("create", after, now, keep=frozenset())
+                if before is None
+                else self._write("replace", after, now, keep=_OF_USE)
+            )
+            return replace(written, base_revision=base)
+        assert before is not None, "a change is about a memory"
+        return replace(self._item("remove", before, now), base_revision=base)
+
+    def _write(self, action: Action, memory: Memory, now: int, keep: frozenset[str] = _LOCAL_FIELDS) -> Item:
+        """The item of a written memory, without the fields that this machine has to `keep`."""
         text, title = self._content(memory)
         fields = serialization.to_json(memory).items()
         return replace(
             self._item(action, memory, now), text=text, title=title, agent=memory.agent, tags=memory.tags,
-            memory_json={name: value for name, value in fields if name not in _LOCAL_FIELDS},
+            memory_json={name: value for name, value in fields if name not in keep},
         )  # fmt: skip
 
     def _item(self, action: Action, memory: Memory, now: int) -> Item:
@@ -75,15 +95,18 @@ class ItemBuilder:
 class ItemSender:
     """Sends items to the server. An item with earlier tries may have been delivered already."""
 
-    def __init__(self, api: Callable[[], Api], outbox: Outbox) -> None:
+    def __init__(self, api: Callable[[], Api], outbox: Outbox, known: KnownServer) -> None:
         self._api = api
         self._outbox = outbox
+        self._known = known
 
     def send(self, item: Item) -> str | None:
         """Send an item; returns the UUID at the server for one that creates a memory.
 
         Raises: StoreUnavailable, KeyRefused, `http_client.RequestRefused`, StoreError.
         """
+        if self._known.ask() is not None:
+            return self._send_whole(item)
         if item.action == "create":
             return self._create(item)
         server_id = ids.to_uuid(self._outbox.current_id(item.memory))
@@ -92,6 +115,23 @@ class ItemSender:
             return None
         updated = self._unless_missing(lambda: self._update(server_id, item))
         return None if updated else self._create(item)  # someone deleted it, but this write wants it to exist
+
+    def send_all(self, items: Sequence[Item]) -> None:
+        """Send items to Keepmum's own server, which applies all or none.
+
+        Raises: as `send`.
+        """
+        current = [replace(item, memory=self._outbox.current_id(item.memory)) for item in items]
+        self._known.api.send_all(current)
+
+    def _send_whole(self, item: Item) -> str | None:
+        """Send an item to Keepmum's own server, which keeps our ids."""
+        memory = self._outbox.current_id(item.memory)
+        if item.action == "remove":
+            self._unless_missing(lambda: self._known.api.send(item, memory))
+            return None
+        self._known.api.send(item, memory)
+        return ids.to_uuid(memory) if item.action == "create" else None
 
     def _create(self, item: Item) -> str:
         delivered = self._find_delivered(item) if item.tries and not self._api().is_v2 else None

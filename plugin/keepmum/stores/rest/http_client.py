@@ -84,12 +84,13 @@ class HttpClient:
         idempotency_key: str | None = None,
         base_revision: int | None = None,
         bulk: bool = False,
+        repeatable: bool = False,
     ) -> Any:  # JSON; `responses` checks it
         """The JSON that the server answers with. Requests that are safe to repeat are retried until the deadline.
 
         API version 2 makes a POST with `idempotency_key` safe to repeat, and refuses a change of any other revision
         than `base_revision`. Version 1 ignores both. With `bulk`, the answer may be larger and take longer: no agent
-        waits for it.
+        waits for it. A `repeatable` POST changes nothing, so it is retried as well.
 
         Raises: StoreUnavailable, KeyRefused, RequestRefused, StoreError.
         """
@@ -103,7 +104,7 @@ class HttpClient:
         deadline = _Deadline(_BULK_SECONDS if bulk else self._seconds, connection, bulk=bulk)
         request = connection.client.build_request(method, path, params=query, json=body, headers=headers)
         result: Future[Any] = Future()
-        connection.tasks.put(functools.partial(self._run, result, connection, request, deadline))
+        connection.tasks.put(functools.partial(self._run, result, connection, request, deadline, repeatable))
         try:
             with contextlib.suppress(TimeoutError):
                 return result.result(deadline.left())
@@ -121,12 +122,17 @@ class HttpClient:
             self._idle.pop().close()
 
     def _run(
-        self, result: Future[object], connection: _Connection, request: httpx.Request, deadline: _Deadline
+        self,
+        result: Future[object],
+        connection: _Connection,
+        request: httpx.Request,
+        deadline: _Deadline,
+        repeatable: bool,  # noqa: FBT001 - a task passes it on
     ) -> None:
         """Send a request in the thread of its connection, and then release the connection."""
         answer, failure = None, None
         try:
-            answer = self._send_with_retries(connection.client, request, deadline)
+            answer = self._send_with_retries(connection.client, request, deadline, repeatable=repeatable)
         except BaseException as error:  # noqa: BLE001 - raised again by the thread that waits for the result
             failure = error
         wanted = result.set_running_or_notify_cancel()
@@ -139,7 +145,9 @@ class HttpClient:
         elif wanted:
             result.set_result(answer)
 
-    def _send_with_retries(self, client: httpx.Client, request: httpx.Request, deadline: _Deadline) -> object:
+    def _send_with_retries(
+        self, client: httpx.Client, request: httpx.Request, deadline: _Deadline, *, repeatable: bool
+    ) -> object:
         pause = _FIRST_PAUSE
         for attempt in range(_RETRIES + 1):
             try:
@@ -147,7 +155,7 @@ class HttpClient:
             except StoreUnavailable as error:
                 wait = max(error.retry_after, random.uniform(0, pause))  # noqa: S311 - spreads load, keeps no secret
                 knows_repeats = "Idempotency-Key" in request.headers and (self.api_version or 1) > 1
-                again = error.unsent or request.method != "POST" or knows_repeats
+                again = error.unsent or request.method != "POST" or knows_repeats or repeatable
                 if attempt == _RETRIES or not again or deadline.left() <= wait:
                     raise
                 self._closed.wait(wait)
@@ -187,7 +195,7 @@ class HttpClient:
         if status == 401:
             login = f"`keepmum login {self.origin}` stores another"
             raise KeyRefused(message(f"the server does not accept the key (401); {login}"))
-        if status == 403:
+        if status == 403 and (self.api_version or 1) == 1:
             raise KeyRefused(message("the key is not for this project (403); ask its issuer"))
         if status in _RETRYABLE:
             wait = _retry_after(response.headers.get("retry-after", ""))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from keepmum.core.errors import Unsupported
 from keepmum.core.memory import Memory
 
-__all__ = ["FIELDS_ARE_LEFT_OUT", "cannot", "refuse_unsupported"]
+__all__ = ["FIELDS_ARE_LEFT_OUT", "MINIMAL_V2", "cannot", "refuse_unsupported"]
 
 _CANNOT = {
     "scopes": "this server keeps memories of projects; leave `scope` out, or use `shared`",
@@ -23,23 +23,23 @@ _CANNOT = {
     "reinforcing": "this server counts every load of a text as use",
 }
 
-_SUPPORTED_BY_V2 = frozenset({"fields", "kinds", "conflicts", "ids"})
+MINIMAL_V2 = frozenset({"fields", "kinds", "conflicts", "ids"})  # what every server of version 2 gives
 FIELDS_ARE_LEFT_OUT = f"{_CANNOT['fields']} (backend.v1_trailer sends them in the text)"
 
 
-def cannot(*, v2: bool) -> Mapping[str, str]:
-    """A sentence for each missing guarantee of a server of version 1 or 2."""
-    return {name: why for name, why in _CANNOT.items() if not (v2 and name in _SUPPORTED_BY_V2)}
+def cannot(promises: Collection[str]) -> Mapping[str, str]:
+    """A sentence for each guarantee that a server lacks which gives those in `promises`."""
+    return {name: why for name, why in _CANNOT.items() if name not in promises}
 
 
-def refuse_unsupported(memory: Memory) -> None:
+def refuse_unsupported(memory: Memory, promises: Collection[str]) -> None:
     """Refuse a memory whose status, scope or user the server does not support.
 
     Raises: Unsupported.
     """
-    if memory.status in {"archived", "tombstoned"}:
+    if memory.status in {"archived", "tombstoned"} and "archive" not in promises:
         raise Unsupported(f"archive: {_CANNOT['archive']}. Nothing was changed.")
-    if memory.status == "active" and memory.scope in {"global", "session"}:
+    if memory.status == "active" and memory.scope in {"global", "session"} and "scopes" not in promises:
         raise Unsupported(f"scope: {_CANNOT['scopes']}. Nothing was stored.")
-    if memory.status == "active" and memory.user is not None:
+    if memory.status == "active" and memory.user is not None and "users" not in promises:
         raise Unsupported(f"user: {_CANNOT['users']}. Nothing was stored.")

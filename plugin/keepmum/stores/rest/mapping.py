@@ -27,6 +27,7 @@ __all__ = [
     "memory_id",
     "project_name",
     "project_of",
+    "whole_memory",
     "wire_text",
 ]
 
@@ -122,6 +123,34 @@ def loaded_memory(item: LoadedMemory, known: Memory | None, project: str, now: i
     return _with_trailer(trust.unconfirmed(replace(memory, source_kind=None), level), extras)
 
 
+def whole_memory(values: Mapping[str, JsonValue], known: Memory | None, level: Trust) -> Memory | None:
+    """A memory from Keepmum's own server; None when it exceeds our limits.
+
+    What curators of an approved server pinned and confirmed is so here too; what waits for their review is from
+    outside. What this machine has in the same form keeps its trust.
+    """
+    try:
+        memory = serialization.parse(values)
+    except InvalidInput:
+        return None
+    told = replace(memory, trust="outside" if memory.trust == "outside" else level, origin=_SERVER)
+    if told.trust == "outside":
+        told = trust.unconfirmed(told, "outside")
+    if known is None:
+        return told
+    told = replace(
+        told,
+        accessed_at=max(told.accessed_at or 0, known.accessed_at or 0) or None,
+        access_count=max(told.access_count, known.access_count),
+    )
+    if not is_loaded(known) or not trust.says_the_same(told, _cleaned(known)):
+        return told
+    if told.revision == known.revision and told.status == known.status:  # as this machine wrote it
+        names = ("accessed_at", "access_count", "pinned", "confirmed_at", "confirmed_by")
+        return replace(known, **{name: getattr(told, name) for name in names})
+    return replace(told, **{name: getattr(known, name) for name in ("origin", "trust", "source_kind", "citations")})
+
+
 def is_loaded(memory: Memory) -> bool:
     """Whether this machine knows the text of a memory."""
     return memory.origin != LISTED
@@ -165,6 +194,14 @@ def _complete_memory(
     if trust.says_the_same(merged, known):
         merged = replace(merged, **{name: getattr(known, name) for name in _OF_THIS_MACHINE})
     return known if replace(merged, revision=known.revision) == known and merged.revision <= known.revision else merged
+
+
+def _cleaned(memory: Memory) -> Memory:
+    """A memory as a server has it, which cleans every field once more."""
+    try:
+        return serialization.parse(serialization.to_json(memory))
+    except InvalidInput:
+        return memory
 
 
 def _extras(memory: Memory) -> dict[str, JsonValue]:

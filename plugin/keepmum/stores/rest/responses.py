@@ -86,6 +86,10 @@ class Fields:
             self._refuse(f"has no number `{name}`")
         return 0.0 if value is None or abs(value) > 1e300 else float(value)  # an integer may be too large for a float
 
+    def number_or_none(self, name: str) -> float | None:
+        """A number, None when it is missing."""
+        return None if self._value.get(name) is None else self.number(name)
+
     def count(self, name: str) -> int:
         """A count; 0 when it is missing or negative."""
         return max(0, min(int(self.number(name)), _MAX_COUNT))

@@ -10,12 +10,13 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from keepmum.core.errors import KeyRefused, StoreError, StoreReadOnly
 from keepmum.core.memory import (
     LISTED,
     Activity,
+    Candidate,
     Change,
     DayCount,
     Facets,
@@ -27,10 +28,22 @@ from keepmum.core.memory import (
     Outline,
     Revision,
 )
-from keepmum.stores.base import EVERY_ENTRY, Capabilities, Features, LocalStore, Near, Receipt, Redact, Store
+from keepmum.stores.base import (
+    EVERY_ENTRY,
+    Capabilities,
+    Features,
+    LocalStore,
+    Near,
+    QueryVector,
+    Receipt,
+    Redact,
+    Store,
+)
 from keepmum.stores.outbox import Outbox, SendLock
 from keepmum.stores.rest import limitations, mapping
 from keepmum.stores.rest.circuit_breaker import CircuitBreaker
+from keepmum.stores.rest.full_reader import FullReader
+from keepmum.stores.rest.known_server import KnownServer
 from keepmum.stores.rest.reader import BULK_LIMIT, PATIENT_LIMIT, ServerReader, can_ask_server, mirror_filter
 from keepmum.stores.rest.write_behind import WriteBehindCache
 from keepmum.stores.rest.writer import SaveLocally, ServerWriter
@@ -41,6 +54,8 @@ if TYPE_CHECKING:
     from keepmum.workspace.credentials import Server
 
 __all__ = ["RestStore"]
+
+_Result = TypeVar("_Result")
 
 
 class RestStore:
@@ -64,6 +79,7 @@ class RestStore:
             erasure=self,
             local_state=mirror,
             review_state=mirror.features.review_state,
+            questions=self,
         )
         self._server = spec.server
         self._mirror = mirror
@@ -74,9 +90,14 @@ class RestStore:
             self._breaker, mirror=mirror, cache=self._cache, outbox=outbox, projects=spec.projects, clock=clock,
             level="team" if spec.approved else "outside",
         )  # fmt: skip
+        self._known = KnownServer(self._breaker, f"{spec.mirror.path}.server")
+        self._full = FullReader(
+            self._breaker, self._known, mirror=mirror, cache=self._cache, outbox=outbox, clock=clock,
+            level="team" if spec.approved else "outside",
+        )  # fmt: skip
         self._writer = ServerWriter(
-            self._breaker, mirror=mirror, reader=self._reader, outbox=outbox, lock=lock, drains=spec.drains,
-            trailer=spec.trailer,
+            self._breaker, mirror=mirror, reader=self._reader, full=self._full, known=self._known, outbox=outbox,
+            lock=lock, drains=spec.drains, trailer=spec.trailer,
         )  # fmt: skip
 
     @property
@@ -84,8 +105,10 @@ class RestStore:
         """What this store guarantees right now; more once the server has shown that it supports API version 2."""
         mirror = self._mirror.capabilities
         if not self._server.key:
-            return Capabilities(writable=False, reason=self._server.no_key, cannot=limitations.cannot(v2=False))
-        cannot = limitations.cannot(v2=bool(self._breaker.is_v2))
+            return Capabilities(writable=False, reason=self._server.no_key, cannot=limitations.cannot(()))
+        facts = self._known.facts()
+        minimal = limitations.MINIMAL_V2 if self._breaker.is_v2 else ()
+        cannot = limitations.cannot(minimal if facts is None else facts.promises)
         return Capabilities(writable=mirror.writable, reason=mirror.reason, cannot=cannot)
 
     @property
@@ -135,8 +158,10 @@ class RestStore:
         return removed
 
     def reinforce(self, ids: Sequence[str], now: int) -> None:
-        """Note the use in the mirror; the server counted it when the text was loaded."""
+        """Note the use in the mirror, and at Keepmum's own server; others counted it when the text was loaded."""
         self._mirror.reinforce(ids, now)
+        if self._known.facts() is not None:
+            self._full.report_use(ids)
 
     def log(self, activity: Sequence[Activity]) -> None:
         """Append to the activity log of this machine."""
@@ -146,7 +171,8 @@ class RestStore:
         """Do the mirror's upkeep, and update it from the server."""
         self._mirror.upkeep(now)
         with contextlib.suppress(StoreError):
-            self._reader.refresh(None, now, everywhere=True)
+            if self._known.ask() is None:
+                self._reader.refresh(None, now, everywhere=True)
 
     # -- reading
 
@@ -157,7 +183,13 @@ class RestStore:
         return [found[one] for one in current if one in found]
 
     def between(self, first: str, last: str, limit: int) -> list[Memory]:
-        """Memories of the mirror by the beginning of an id; by a complete id, also those of the server."""
+        """Memories by the beginning of an id; of a server of version 1 by a complete id, others of the mirror."""
+        if first == last:
+            one = self._outbox.current_id(first)
+            return self._read(lambda full: list(full.load([one]).values()), lambda: self._between(first, last, limit))
+        return self._read(lambda full: full.id_range(first, last, limit), lambda: self._between(first, last, limit))
+
+    def _between(self, first: str, last: str, limit: int) -> list[Memory]:
         if first != last:
             if limit >= BULK_LIMIT:
                 bulk = limit >= PATIENT_LIMIT
@@ -172,15 +204,20 @@ class RestStore:
         return list(self._reader.load([current]).values())
 
     def by_key(self, space: str, key: str) -> Memory | None:
-        """The active memory under a key, if it was written on this machine."""
-        return self._reader.reload(self._mirror.by_key(space, key))
+        """The active memory under a key; of a server of version 1, if it was written on this machine."""
+        return self._read(
+            lambda full: full.by_key(space, key), lambda: self._reader.reload(self._mirror.by_key(space, key))
+        )
 
     def last_by_key(self, space: str, key: str) -> Memory | None:
-        """The memory that held a key last, if it was written on this machine."""
-        return self._mirror.last_by_key(space, key)
+        """The memory that held a key last; of a server of version 1, if it was written on this machine."""
+        return self._read(lambda full: full.last_by_key(space, key), lambda: self._mirror.last_by_key(space, key))
 
     def same_text(self, space: str, text: str) -> Memory | None:
-        """The active memory with this text, if this machine knows it."""
+        """The active memory with this text; of a server of version 1, if this machine knows it."""
+        return self._read(lambda full: full.same_text(space, text), lambda: self._same_text(space, text))
+
+    def _same_text(self, space: str, text: str) -> Memory | None:
         found = self._reader.reload(self._mirror.same_text(space, text))
         return found if found is not None and mapping.is_same_text(found.text, text) else None
 
@@ -189,7 +226,20 @@ class RestStore:
         if not words:
             return []
         source = self._reader if can_ask_server(wanted) else self._mirror
-        return source.search(words, wanted, limit)
+        return self._read(lambda full: full.search(words, wanted, limit), lambda: source.search(words, wanted, limit))
+
+    @property
+    def model(self) -> str:
+        """The model whose vectors the server compares; empty when it has none."""
+        facts = self._known.facts()
+        return "" if facts is None else facts.model
+
+    def candidates(self, words: Sequence[str], vector: QueryVector, wanted: Filter, limit: int) -> list[Candidate]:
+        """The server's candidates for a question, by words and by meaning."""
+        return self._read(
+            lambda full: full.candidates(words, vector, wanted, limit),
+            lambda: [Candidate.lexical_only(*pair) for pair in self.search(words, wanted, limit)],
+        )
 
     def near(
         self, memories: Sequence[Memory], wanted: Filter, cosine: float | None, among: Sequence[str] = ()
@@ -204,7 +254,13 @@ class RestStore:
         return [one for one in found if one.memory.id in among]
 
     def browse(self, wanted: Filter, *, order: Order = "updated", limit: int = 50, offset: int = 0) -> list[Memory]:
-        """Memories of the mirror, after it was updated from the server."""
+        """Memories that pass the filter; of a server of version 1 from the mirror, after it was updated."""
+        return self._read(
+            lambda full: full.browse(wanted, order, limit, offset),
+            lambda: self._browse(wanted, order=order, limit=limit, offset=offset),
+        )
+
+    def _browse(self, wanted: Filter, *, order: Order, limit: int, offset: int) -> list[Memory]:
         if can_ask_server(wanted):
             bulk = limit >= PATIENT_LIMIT
             self._reader.refresh(wanted.project, wanted.now, everywhere=wanted.everywhere, bulk=bulk)
@@ -214,11 +270,16 @@ class RestStore:
         )
 
     def count(self, wanted: Filter) -> int:
-        """Number of matching memories in the mirror."""
-        return self._mirror.count(mirror_filter(wanted))
+        """Number of matching memories; of a server of version 1 in the mirror."""
+        return self._read(
+            lambda full: sum(full.facets(wanted).statuses.values()), lambda: self._mirror.count(mirror_filter(wanted))
+        )
 
     def history(self, memory: str) -> list[Revision]:
-        """The earlier revisions that were replaced on this machine."""
+        """The earlier revisions; of a server of version 1 those that were replaced on this machine."""
+        return self._read(lambda full: full.history(self._outbox.current_id(memory)), lambda: self._history(memory))
+
+    def _history(self, memory: str) -> list[Revision]:
         revisions = self._mirror.history(self._outbox.current_id(memory))
         return [one for one in revisions if one.before.get("origin") != LISTED]  # had a title in place of text
 
@@ -233,20 +294,24 @@ class RestStore:
         return self._mirror.activity_days(since, project)
 
     def facets(self, wanted: Filter) -> Facets:
-        """The numbers of memories with each value, among those that this machine has seen."""
-        return self._mirror.facets(mirror_filter(wanted))
+        """The numbers of memories with each value; of a server of version 1, among those that this machine has seen."""
+        return self._read(lambda full: full.facets(wanted), lambda: self._mirror.facets(mirror_filter(wanted)))
 
     def outlines(self, wanted: Filter) -> list[Outline]:
-        """All memories that pass the filter, without their texts, of those that this machine has seen."""
-        return self._mirror.outlines(mirror_filter(wanted))
+        """All that pass the filter, without texts; of a server of version 1, of those that this machine has seen."""
+        return self._read(lambda full: full.outlines(wanted), lambda: self._mirror.outlines(mirror_filter(wanted)))
 
     def changes(self) -> int:
         """A number that differs after the mirror has changed, also by what the server sent."""
         return self._mirror.changes()
 
     def fading(self, now: int, trashed_by: int, limit: int) -> list[Memory]:
-        """Memories of this machine that have expired or are in the trash; the server ages the others itself."""
+        """Memories whose status may be due; a server of version 1 ages the active ones that do not expire itself."""
         found = self._mirror.fading(now, trashed_by, limit)
+        facts = self._known.facts()
+        if facts is not None:  # what others did with them counts
+            present = self._full.load([one.id for one in found])
+            return [one for one in present.values() if one.status == "active" or facts.curates]
         return [one for one in found if one.status == "trashed" or (one.expires_at or now + 1) <= now]
 
     def health(self) -> dict[str, JsonValue]:
@@ -265,10 +330,22 @@ class RestStore:
     def close(self) -> None:
         """Flush everything to disk and close it."""
         self._writer.close()
+        self._full.close()
         self._cache.flush()
         self._breaker.close()
         self._outbox.close()
         self._mirror.close()
+
+    def _read(self, of_full: Callable[[FullReader], _Result], otherwise: Callable[[], _Result]) -> _Result:
+        """The answer of Keepmum's own server, or `otherwise` of another one."""
+        if self._known.facts() is not None:
+            self._reader.cut = ""
+            return of_full(self._full)
+        result = otherwise()
+        if self._known.facts() is None:
+            return result
+        self._reader.cut = ""
+        return of_full(self._full)  # the answer has shown that the server is Keepmum's own
 
     def _loaded(self, read: Callable[[], list[Memory]], limit: int) -> list[Memory]:
         """Memories of the mirror, in a read of many with their texts; those that are gone from the server give way."""

@@ -22,13 +22,17 @@ class WriteBehindCache:
     def __init__(self, mirror: Store) -> None:
         self._mirror = mirror
         self._lock = threading.Lock()
-        self._pending: dict[str, tuple[Memory, Memory | None]] = {}  # with the mirror's version at the response
+        # With the mirror's version at the response, and whether the revision is the server's own.
+        self._pending: dict[str, tuple[Memory, Memory | None, bool]] = {}
 
-    def add(self, memories: Sequence[Memory], known: Mapping[str, Memory]) -> None:
-        """Hold the memories that differ from `known`, the mirror's versions by id."""
+    def add(self, memories: Sequence[Memory], known: Mapping[str, Memory], *, exact: bool = False) -> None:
+        """Hold the memories that differ from `known`, the mirror's versions by id.
+
+        With `exact`, their revisions are those of the server, and the mirror is to have the same.
+        """
         with self._lock:
             pairs = ((memory, known.get(memory.id)) for memory in memories)
-            self._pending |= {memory.id: (memory, before) for memory, before in pairs if memory != before}
+            self._pending |= {memory.id: (memory, before, exact) for memory, before in pairs if memory != before}
             full = len(self._pending) >= _MAX_PENDING
         if full:
             self.flush()
@@ -51,8 +55,8 @@ class WriteBehindCache:
         with contextlib.suppress(StoreError):
             stored = {memory.id: memory for memory in self._mirror.get(list(pending))}
             changes = [
-                Change(stored.get(name), _with_next_revision(memory, stored.get(name)))
-                for name, (memory, before) in pending.items()
+                Change(stored.get(name), memory if exact else _with_next_revision(memory, stored.get(name)))
+                for name, (memory, before, exact) in pending.items()
                 if _revision(stored.get(name)) == _revision(before)
             ]
             changes = [change for change in changes if change.before != change.after]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
 from keepmum.core.errors import StoreError, StoreUnavailable
@@ -14,11 +14,15 @@ from keepmum.stores.outbox import Drainer, Item, Outbox, SendLock
 from keepmum.stores.rest import limitations, mapping
 from keepmum.stores.rest.circuit_breaker import CircuitBreaker
 from keepmum.stores.rest.delivery import ItemBuilder, ItemSender
+from keepmum.stores.rest.full_api import ServerFacts
+from keepmum.stores.rest.full_reader import FullReader
+from keepmum.stores.rest.known_server import KnownServer
 from keepmum.stores.rest.reader import ServerReader
 
 __all__ = ["SaveLocally", "ServerWriter"]
 
-_PRECONDITION_FAILED = 412  # the server has another revision than the change applies to
+_OVERTAKEN = frozenset({409, 412})  # the server has another revision than the change applies to, or the key is taken
+_NOT_FOUND = 404
 _TRIES = 3  # when other processes write to the mirror at the same time
 SaveLocally = Callable[[Sequence[Change], Sequence[Activity]], None]
 
@@ -32,6 +36,8 @@ class ServerWriter:
         *,
         mirror: Store,
         reader: ServerReader,
+        full: FullReader,
+        known: KnownServer,
         outbox: Outbox,
         lock: SendLock,
         drains: bool,
@@ -41,10 +47,12 @@ class ServerWriter:
         self._origin = breaker.server.origin
         self._mirror = mirror
         self._reader = reader
+        self._full = full
+        self._known = known
         self._outbox = outbox
         self._drains = drains
         self._trailer = trailer
-        self._sender = ItemSender(lambda: breaker.api, outbox)
+        self._sender = ItemSender(lambda: breaker.api, outbox, known)
         self._drainer = Drainer(outbox, self._origin, lock, self._sender.send, self._on_delivered)
         breaker.on_recovery = self._drainer.wake
         self.notice = ""  # names the fields that the server left out of a write, if any
@@ -56,11 +64,13 @@ class ServerWriter:
 
         Raises: Unsupported, StaleWrite, StoreError. The server may then have the first of several changes.
         """
-        self._check(changes)
+        facts = self._asked()
         v2 = self._breaker.is_v2
+        self._check(changes, facts.promises if facts is not None else ())
         builder = ItemBuilder(
-            self._origin, self._reader.project_name, trailer=self._trailer and not v2, all_fields=v2 is not False
-        )
+            self._origin, self._reader.project_name, trailer=self._trailer and not v2, all_fields=v2 is not False,
+            all_changes=facts is not None,
+        )  # fmt: skip
         server_ids, queued = self._send(builder.items(changes, time.time_ns() // 1_000_000))
         renamed = [one for change in changes for one in _with_server_id(change, server_ids)]
         save(renamed, [replace(event, memory=server_ids.get(event.memory or "", event.memory)) for event in activity])
@@ -77,20 +87,34 @@ class ServerWriter:
             except StaleWrite:
                 stored = {one.id: one for one in self._mirror.get([one.id for one in map(_subject, changes)])}
                 changes = [_rebased(change, stored.get(_subject(change).id)) for change in changes]
-        self._reader.mark_fresh(_subject(change).id for change in changes)
+        written = [_subject(change).id for change in changes]
+        self._reader.mark_fresh(written)
+        self._full.mark_fresh(written)
 
     def close(self) -> None:
         """Stop sending."""
         self._drainer.close()
 
-    def _check(self, changes: Sequence[Change]) -> None:
+    def _asked(self) -> ServerFacts | None:
+        """What the server can do; it is asked before the first write."""
+        if self._breaker.is_open:
+            return self._known.facts()
+        try:
+            return self._known.ask()
+        except StoreUnavailable as error:
+            self._breaker.record_failure(error)
+        except StoreError:
+            pass  # the write itself says why
+        return self._known.facts()
+
+    def _check(self, changes: Sequence[Change], promises: Collection[str]) -> None:
         """Refuse changes that the server cannot store, and those that another process has overtaken.
 
         Raises: Unsupported, StaleWrite.
         """
         for change in changes:
             if change.after is not None:
-                limitations.refuse_unsupported(change.after)
+                limitations.refuse_unsupported(change.after, promises)
             stored = [one.revision for one in self._mirror.get([_subject(change).id])]
             if stored != ([] if change.before is None else [change.before.revision]):
                 raise StaleWrite("the memory was changed meanwhile")
@@ -108,6 +132,9 @@ class ServerWriter:
         """Send these items or queue them; returns the server's ids by ours, and how many writes wait."""
         server_ids: dict[str, str] = {}
         waiting = self._outbox.waiting_memories(self._origin)
+        is_together = len(items) > 1 and self._known.facts() is not None
+        if is_together and not self._breaker.is_open and not waiting & {item.memory for item in items}:
+            return self._send_together(items)
         for number, item in enumerate(items):
             if item.memory in waiting or self._breaker.is_open:
                 return server_ids, self._queue(items[number:], tried=False)
@@ -117,14 +144,34 @@ class ServerWriter:
                 self._breaker.record_failure(error)
                 return server_ids, self._queue(items[number:], tried=not error.unsent)
             except StoreError as error:
-                if getattr(error, "status", None) == _PRECONDITION_FAILED:
-                    self._reader.mark_stale(item.memory)
-                    raise StaleWrite("the memory was changed at the server meanwhile") from None
+                self._raise_stale(error, [item])
                 raise
             if server_id is not None:
                 server_ids[item.memory] = mapping.memory_id(server_id)
                 self._outbox.set_current_id(item.memory, server_ids[item.memory])
         return server_ids, 0
+
+    def _send_together(self, items: Sequence[Item]) -> tuple[Mapping[str, str], int]:
+        """Send the items of one transaction to a server that applies all or none of them, or queue them."""
+        try:
+            self._sender.send_all(items)
+        except StoreUnavailable as error:
+            self._breaker.record_failure(error)
+            return {}, self._queue(items, tried=not error.unsent)
+        except StoreError as error:
+            self._raise_stale(error, items)
+            raise
+        return {}, 0
+
+    def _raise_stale(self, error: StoreError, items: Sequence[Item]) -> None:
+        """Raise StaleWrite for a refusal that says that another machine was faster."""
+        status = getattr(error, "status", None)
+        is_gone = status == _NOT_FOUND and all(item.action == "replace" for item in items)
+        if is_gone or status in _OVERTAKEN:
+            for item in items:
+                self._reader.mark_stale(item.memory)
+                self._full.mark_stale(item.memory)
+            raise StaleWrite("the memory was changed at the server meanwhile") from None
 
     def _queue(self, items: Sequence[Item], *, tried: bool) -> int:
         """Queue unsent items; with `tried`, the first of them may have reached the server."""

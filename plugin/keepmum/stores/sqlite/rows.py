@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from keepmum.core import keys, ranking
-from keepmum.core.memory import Citation, Filter, JsonValue, Memory
+from keepmum.core.memory import Citation, Filter, JsonValue, Memory, Position
 
-__all__ = ["COLUMNS", "digest", "encoded", "from_row", "from_values", "snapshot", "to_row", "where"]
+__all__ = ["COLUMNS", "digest", "encoded", "from_row", "from_values", "position", "snapshot", "to_row", "where"]
 
 COLUMNS = tuple(field.name for field in dataclasses.fields(Memory))
 _JSON = frozenset({"tags", "data", "git", "citations"})
@@ -107,11 +107,23 @@ def where(wanted: Filter) -> tuple[str, list[SqlValue]]:
         if value is not None:
             clauses.append(f"{column} {comparison} ?")
             parameters.append(value)
+    if (after := wanted.after) is not None:
+        place = position(after)
+        clauses.append(f"({', '.join(place)}) < ({', '.join('?' * len(place))})")
+        parameters += place.values()
     if wanted.tags:
         found = f"(SELECT count(*) FROM tags t WHERE t.memory = m.seq AND {_in('t.tag', wanted.tags)})"
         clauses.append(f"{found} >= ?")
         parameters += [*wanted.tags, len(wanted.tags) if wanted.all_tags else 1]
     return " AND ".join(clauses), parameters
+
+
+def position(after: Position) -> dict[str, SqlValue]:
+    """The SQL expressions that a list is ordered by, descending, with their values at one place of the list."""
+    fields = {"updated": "m.updated_at", "created": "m.created_at", "accessed": "coalesce(m.accessed_at, 0)"}
+    if after.order == "importance":
+        return {"m.importance": after.value, "m.updated_at": after.updated_at, "m.id": after.id}
+    return {fields[after.order]: after.value, "m.id": after.id}
 
 
 def _in(column: str, values: tuple[str, ...]) -> str:
