@@ -160,6 +160,13 @@ def test_a_document_that_is_cut_off_is_imported_up_to_there(capsys: pytest.Captu
     assert "ends too early; what is above it was read" in err
 
 
+def test_words_above_an_export_are_left_out(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    rows = [{"key": "k", "value": "v", "type": "note", "agent_id": "a"}]
+    path = tmp_path / "export.txt"
+    path.write_text("Exported 1 memory.\nType filter: note\n\n" + json.dumps({"memories": rows}, indent=2))
+    assert run_import(capsys, path)[1] == "1 imported, 0 unchanged, 0 refused\n"
+
+
 def test_an_import_that_was_interrupted_goes_on(
     capsys: pytest.CaptureFixture[str], source: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

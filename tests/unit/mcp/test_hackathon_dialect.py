@@ -558,8 +558,18 @@ def test_import_says_what_it_does_not_keep(tools: Caller) -> None:
     ]  # fmt: skip
     text = tools.text("import-memories", data={"memories": rows})
     assert "Imported: 3" in text
-    assert "agent_id (3), created_at (3), other fields (3), access_count (2)" in text
+    assert "Not kept: other fields (3)" in text
     assert "Not kept" not in tools.text("import-memories", data=rows)  # skipped, so nothing was dropped
+
+
+def test_import_keeps_author_dates_and_use(tools: Caller) -> None:
+    row = {"key": "db", "value": "PostgreSQL", "agent_id": "cursor", "created_at": "2026-01-05 09:30:00",
+           "updated_at": "2026-02-01 08:00:00", "access_count": 7}  # fmt: skip
+    tools.text("import-memories", data=[row])
+    (kept,) = tools.json("export-memories")["memories"]
+    assert (kept["agent_id"], kept["access_count"]) == ("cursor", 7)
+    assert kept["created_at"].startswith("2026-01-05T09:30")
+    assert tools.service.find("db").trust == "outside"
 
 
 def test_import_reads_the_text_that_the_original_puts_before_an_export(tools: Caller) -> None:

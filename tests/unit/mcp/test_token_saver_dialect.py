@@ -433,6 +433,20 @@ def test_a_file_of_others_is_imported_as_text_from_outside(
     assert (found["value"], found["metadata"]["trust"]) == ("theirs", "outside")
 
 
+def test_a_file_of_others_keeps_author_dates_use_and_levels(tools: Caller, tmp_path: Path) -> None:
+    path = tmp_path / "theirs.json"
+    row = {"key": "project.db", "value": {"a": 1}, "scope": "project", "importance": 5, "verbosity": 3, "tags": ["x"],
+           "created_at": "2026-01-05 09:30:00", "created_by": "claude", "access_count": 7}  # fmt: skip
+    path.write_text(json.dumps({"memories": [row]}))
+    assert tools.json("import_memories", file=str(path))["not_kept"] == {}
+    found = tools.json("read_memory", key="project.db")
+    meta = found["metadata"]
+    assert (found["value"], meta["created_by"], meta["importance"], meta["verbosity"], meta["tags"]) == (
+        {"a": 1}, "claude", 5, 3, ["x"],
+    )  # fmt: skip
+    assert meta["created_at"].startswith("2026-01-05T09:30")
+
+
 def test_an_own_export_keeps_what_is_from_outside_apart(tools: Caller, write: Callable[..., Any]) -> None:
     write("project.own", "ours")
     tools.service.remember("theirs", key="project.theirs", source_kind="web")
@@ -536,13 +550,11 @@ def imported(tools: Caller, project: Path, *rows: object, **options: object) -> 
     return tools.json("import_memories", file="old.json", **options)
 
 
-def test_export_of_the_original_keeps_levels_tags_and_ttl_and_says_what_it_does_not(
-    tools: Caller, project: Path
-) -> None:
+def test_export_of_the_original_keeps_levels_tags_and_ttl(tools: Caller, project: Path) -> None:
     answer = imported(tools, project, FLAT)
     assert answer["imported"] == 1
     dropped = ("created_at", "updated_at", "accessed_at", "access_count", "created_by")
-    assert answer["not_kept"] == dict.fromkeys(dropped, 1)
+    assert answer["not_kept"] == dict.fromkeys(dropped, 1)  # its time to live counts from today
     row = tools.json("read_memory", key="project.type")
     meta = row["metadata"]
     assert row["value"] == {"kind": "web"}

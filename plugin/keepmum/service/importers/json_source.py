@@ -18,6 +18,7 @@ Part = tuple[tuple[str, ...], Any]  # Any: JSON. The names that lead to a value,
 _CHUNK = 1 << 16
 _LARGEST = 4 << 20  # characters of one item
 _DEEPER = frozenset({"result", "results", "data", "points", "memories", "items"})  # objects whose members are parts
+_WORDS = 20  # lines
 _WHITE = " \t\r\n"
 _decode = json.JSONDecoder().raw_decode
 
@@ -70,9 +71,20 @@ class _Reader:
         self._ended = False
 
     def document(self) -> Iterator[Part]:
-        """The parts of each value in the file, of which there is usually one."""
+        """The parts of each value in the file, of which there is usually one; words above the first are left out."""
+        self._skip_words()
         while self._peek():
             yield from self._value((), is_open=True)
+
+    def _skip_words(self) -> None:
+        """Skip lines that a tool puts above its JSON, such as the number of memories."""
+        self._peek()
+        for _ in range(_WORDS):
+            end = self._text.find("\n", self._at)
+            if self._text[self._at : self._at + 1] in {"{", "["} or end < 0:
+                return
+            self._at = end + 1
+            self._peek()
 
     def _value(self, names: tuple[str, ...], *, is_open: bool) -> Iterator[Part]:
         first = self._peek()

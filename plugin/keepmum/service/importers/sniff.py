@@ -18,6 +18,7 @@ __all__ = ["Sniff", "require_file", "sniff"]
 
 _LONGEST_LINE = 1 << 20
 _PARTS = 40  # of a JSON document
+_TEXT = 1024  # bytes of a file that hold no NUL when it is a text
 _EMPTY: Mapping[str, Any] = {}
 
 
@@ -66,8 +67,7 @@ def sniff(path: str) -> Sniff:
         raise InvalidInput("file", f"{path}: {error.strerror}") from None
     if is_sqlite(path):
         return Sniff(path, tables=tables_of(path))
-    start = first.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
-    if start not in {b"{", b"["} and first.strip():
+    if b"\0" in first[:_TEXT]:
         return Sniff(path)
     keys: list[str] = []
     firsts: dict[str, Mapping[str, Any]] = {}

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any
 from urllib.parse import unquote
 
-from keepmum.core import briefing
+from keepmum.core import briefing, ids
 from keepmum.core.errors import InvalidInput, KeepmumError, NotFound, SecretFound
 from keepmum.core.framing import folded, inline, labelled, word
 from keepmum.core.memory import TRUSTED, Activity, Kind, Memory, Scope
@@ -26,6 +26,7 @@ from keepmum.mcp.dialects.handlers import DialectHandlers, browse, iso, open_ser
 from keepmum.mcp.surface import Context
 from keepmum.service import MemoryService, Remembered, Wanted
 from keepmum.service.handoffs import PATTERN, Handoffs, is_handoff
+from keepmum.service.importers import hackathon as agent_memory
 
 __all__ = ["HackathonHandlers", "handlers_over", "open_handlers"]
 
@@ -34,8 +35,9 @@ _RECENT = 30  # actions listed with memories
 _LOG_ENTRIES = 400  # entries read, some of which this dialect does not show
 _CHANGES = 20
 _WEIGHTS: Mapping[str, float] = {"decision": 1.0, "preference": 0.9, "task": 0.8, "snippet": 0.7, "note": 0.5}
-_IMPORTED = frozenset({"key", "value", "type", "context", "tags"})
-_EXPORTED = frozenset({"id", "agent_id", "created_at", "updated_at", "access_count"})
+_IMPORTED = frozenset(
+    {"key", "value", "type", "context", "tags", "id", "agent_id", "created_at", "updated_at", "access_count"}
+)
 _HANDOFF_NAMES: Mapping[str, Mapping[str, str]] = {
     "handoff": dict.fromkeys(("text", "title", "data"), "summary, next_steps or stuck_reason"),
     "complete-handoff": dict.fromkeys(("text", "title", "data"), "result"),
@@ -275,7 +277,7 @@ class HackathonHandlers(DialectHandlers):
         lines += _waiting(queued)
         if not_kept:
             fields = ", ".join(f"{name} ({count})" for name, count in not_kept.most_common())
-            lines.append(f"  Not kept, since an import is a write of today by you: {fields}")
+            lines.append(f"  Not kept: {fields}")
         if errors:
             lines += [f"  Errors: {len(errors)}", *(f"    - {error}" for error in errors[:_ERRORS])]
         if len(errors) > _ERRORS:
@@ -409,10 +411,14 @@ class HackathonHandlers(DialectHandlers):
             raise InvalidInput("context", "must be a string")
         if self._by_key(row["key"]) is not None:
             return None
-        return self._service.remember(
-            check_value(row["value"]), key=check_key(row["key"]), kind=name, tags=tags,
-            why=context, scope=self._scope, tier="long", source_kind="file",
-        )  # fmt: skip
+        checked = {**row, "key": check_key(row["key"]), "value": check_value(row["value"])}
+        now = self._service.now()
+        found = agent_memory.item("", checked, now)
+        if found.values is None:
+            raise InvalidInput("value", found.problem)
+        project = self._service.place.project if self._scope == "project" else None
+        own = {"id": ids.new_id(now), "scope": self._scope, "project": project}  # keys say what is stored already
+        return self._service.import_memory({**found.values, **own})
 
 
 def ranked(found: list[tuple[Memory, float]], now: int) -> list[tuple[Memory, float]]:
@@ -475,8 +481,8 @@ def _waiting(queued: int) -> list[str]:
 def _not_kept(row: object) -> list[str]:
     """The fields of an imported memory that are not stored; names that may be a secret are not repeated."""
     values = row if isinstance(row, Mapping) else {}
-    given = [str(name) for name, value in values.items() if name not in _IMPORTED and value not in (None, "", [], 0)]
-    return [name if name in _EXPORTED else "other fields" for name in given]
+    given = [name for name, value in values.items() if name not in _IMPORTED and value not in (None, "", [], 0)]
+    return ["other fields"] * len(given)
 
 
 def _json(value: object) -> str:

@@ -21,6 +21,8 @@ from keepmum.mcp.dialects.token_saver import entry, expression, resume, transfer
 from keepmum.mcp.dialects.token_saver.options import PROFILES, Options
 from keepmum.mcp.surface import Context
 from keepmum.service import MemoryService, Wanted, opening
+from keepmum.service.importers import token_saver as foreign
+from keepmum.service.importers.item import NotKept
 from keepmum.system.folders import is_inside
 from keepmum.workspace import allowlist
 from keepmum.workspace.project import UNPLACED
@@ -225,7 +227,7 @@ class TokenSaverHandlers(JsonHandlers):
             try:
                 parsed = transfer.parse(row)
                 parsed = parsed if is_own else parsed._replace(is_outside=True)
-                outcome = self._import_one(parsed, arguments, dry=dry)
+                outcome = self._import_one(parsed, row, arguments, dry=dry)
                 counts[outcome] = counts.get(outcome, 0) + 1
                 if outcome != "skipped":
                     not_kept.update(parsed.not_kept)
@@ -234,7 +236,6 @@ class TokenSaverHandlers(JsonHandlers):
                 errors.append(f"memory {number}: {error.renamed(self._names)}")
         if len(errors) > _ERRORS:
             errors[_ERRORS:] = [f"and {len(errors) - _ERRORS} more"]
-        # Dates, author and use are those of the import.
         return {**counts, "dry_run": dry, "not_kept": dict(not_kept), "errors": errors, "backup": saved}
 
     # -- parts of tools
@@ -390,7 +391,23 @@ class TokenSaverHandlers(JsonHandlers):
         if self._service.now() / 1000 - last >= options["autoExportFrequency"] * 3600:
             self._write_export(output, self._chosen(_ALL), pretty=True, with_metadata=True)
 
-    def _import_one(self, row: transfer.Row, options: Mapping[str, Any], *, dry: bool) -> str:
+    def _import_new(self, values: Mapping[str, Any], row: transfer.Row) -> str:
+        """Import a memory of others whose key is free, with its author, dates and use; return the outcome to count.
+
+        Raises: InvalidInput, SecretFound.
+        """
+        now = self._service.now()
+        found = foreign.item("", values, now)
+        if isinstance(found, NotKept) or found.values is None:
+            raise InvalidInput("key", "or value is missing")
+        kept = self._service.import_memory({
+            **found.values, "id": ids.new_id(now),  # keys say what is stored already, whatever was removed
+            "project": self._service.place.project if values["scope"] in {"project", "shared"} else None,
+        })  # fmt: skip
+        row.not_kept[:] = [name for name in row.not_kept if name not in transfer.ATTRIBUTES]
+        return "queued" if kept.queued else "imported"
+
+    def _import_one(self, row: transfer.Row, raw: Mapping[str, Any], options: Mapping[str, Any], *, dry: bool) -> str:
         """Import one memory; return the outcome to count.
 
         Raises: InvalidInput, SecretFound.
@@ -406,6 +423,10 @@ class TokenSaverHandlers(JsonHandlers):
         present = self._with_key(key, scope)
         if present and not _wins(row.updated_at, worth, present[0], options, self._service.now()):
             return "skipped"
+        is_kept_whole = row.is_outside and not present and row.ttl is None and scope != "session"
+        if not dry and is_kept_whole:  # a time to live counts from a write of today
+            changed = {"key": key, "scope": scope, "importance": worth, "verbosity": detail}
+            return self._import_new({**raw, **dict(raw.get("metadata") or {}), "metadata": None, **changed}, row)
         if not dry:
             stored = self._store(
                 key=key, value=row.value, scope=scope, ttl=row.ttl, tags=row.tags, importance=worth, verbosity=detail,

@@ -13,12 +13,13 @@ from keepmum.core.memory import JsonValue
 from keepmum.mcp.dialects.handlers import iso
 from keepmum.system.private_files import replace_file
 
-__all__ = ["Folders", "Row", "newest", "parse", "read", "write"]
+__all__ = ["ATTRIBUTES", "Folders", "Row", "newest", "parse", "read", "write"]
 
 _VERSION = 1
 _KEPT = frozenset({"key", "value", "scope", "importance", "verbosity", "tags", "ttl", "trust"})
-# Not stored with an imported memory. Of other fields only the number is reported: a name may be a secret.
-_DROPPED = frozenset(
+# Stored with a memory of others, and not when an import replaces a value, which is a write of today. Of other fields
+# only the number is reported: a name may be a secret.
+ATTRIBUTES = frozenset(
     {"id", "created_at", "updated_at", "accessed_at", "access_count", "created_by", "updated_by", "project_path",
      "session_id"}
 )  # fmt: skip
@@ -135,7 +136,7 @@ def parse(row: Mapping[str, Any]) -> Row:
         tags=_tags(found.get("tags")),
         ttl=_seconds(found.get("ttl")),
         updated_at=str(found.get("updated_at") or found.get("created_at") or ""),
-        not_kept=[name if name in _DROPPED else "other fields" for name in given],
+        not_kept=[name if name in ATTRIBUTES else "other fields" for name in given],
         is_outside=found.get("trust") == "outside",
     )
 
