@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from keepmum.cli.main import main
 from unit.dashboard.pages import Page
 
 ROOT = Path(__file__).parents[2]
@@ -109,3 +110,22 @@ def test_what_an_agent_starts_is_no_persons_statement(tmp_path: Path) -> None:
         page = Page.opened(_printed(process)[0])
         reply = page.post("/api/ask", {"view": "live", "args": {"about": True}})
     assert not {"confirm", "pin", "wrong"} & set(reply.json["about"]["can"])
+
+
+def test_a_folder_where_memory_is_switched_off_says_so(tmp_path: Path) -> None:
+    (tmp_path / ".keepmum.toml").write_text("enabled = false\n")
+    with _started(tmp_path) as process:
+        page = Page.opened(_printed(process)[0])
+        about = page.post("/api/ask", {"view": "live", "args": {"about": True}}).json["about"]
+    assert "switched off here" in about["off"]
+    assert "keepmum on" in about["off"]
+
+
+def test_a_page_that_nobody_uses_is_closed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("keepmum.cli.dashboard.IDLE_SECONDS", -1.0)
+    monkeypatch.setattr("keepmum.cli.dashboard._LOOKS_EVERY", 0.01)
+    assert main(["dashboard", "--no-open"]) == 0
+    assert "it is closed" in capsys.readouterr().out

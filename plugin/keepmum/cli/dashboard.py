@@ -20,8 +20,9 @@ from keepmum.dashboard.http import IDLE_SECONDS, DashboardServer
 from keepmum.dashboard.opening import open_desk
 from keepmum.dashboard.sessions import TOKEN_SECONDS
 from keepmum.dashboard.worker import Worker
-from keepmum.system.private_files import replacement
+from keepmum.system.private_files import make_folder, replacement
 from keepmum.workspace import allowlist
+from keepmum.workspace.resolve import resolve
 
 __all__ = ["register"]
 
@@ -125,7 +126,7 @@ def _has_browser(environ: Mapping[str, str]) -> bool:
 
 
 def _write_redirect(path: Path, address: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(str(path.parent))
     with replacement(str(path)) as file:
         file.write(
             f'<!doctype html><meta charset="utf-8"><meta name="referrer" content="no-referrer"><title>Keepmum</title>'
@@ -158,3 +159,9 @@ class _Facts:
 
     def allowed(self) -> int:
         return len(allowlist.Allowlist(console.state_home()).entries())
+
+    def off(self) -> str:
+        chosen = resolve(os.environ).settings
+        if chosen.enabled:
+            return ""
+        return f"Keepmum is switched off here ({chosen.source_of('enabled')}); `keepmum on` switches it on."

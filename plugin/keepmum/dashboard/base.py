@@ -41,6 +41,9 @@ class Facts(Protocol):
     def allowed(self) -> int:
         """How many findings of the scanner the user has allowed."""
 
+    def off(self) -> str:
+        """That agents do not use the memory here, because it is switched off; empty when it is on."""
+
 
 class _NoFacts:
     def checks(self) -> Sequence[Check]:
@@ -51,6 +54,9 @@ class _NoFacts:
 
     def allowed(self) -> int:
         return 0
+
+    def off(self) -> str:
+        return ""
 
 
 NO_FACTS: Facts = _NoFacts()

@@ -27,9 +27,11 @@ def open_desk(facts: Facts, environ: Mapping[str, str] = os.environ) -> Desk:
     """
     trust: Trust = "agent" if is_agents(environ) else "person"
 
-    def open_service() -> MemoryService:
-        return opening.open_session(environ, AGENT, origin=opening.DASHBOARD, trust=trust, upkeep=False, quiet=True)
+    def open_service(*, drains: bool = False) -> MemoryService:
+        return opening.open_session(
+            environ, AGENT, origin=opening.DASHBOARD, trust=trust, upkeep=False, drains=drains, quiet=True
+        )
 
-    service = open_service()
+    service = open_service(drains=True)
     service.warm()
     return Desk(Dashboard(service, "page", facts, Auditor(open_service)))

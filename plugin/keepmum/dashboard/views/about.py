@@ -45,7 +45,7 @@ def about(dashboard: Dashboard) -> JsonObject:
         "where": dashboard.where,
         "store": service.store_kind,
         "read_only": service.store.capabilities.reason if not service.store.capabilities.writable else "",
-        "off": "",
+        "off": dashboard.facts.off(),
         "notices": service.notices(),
         "lexical_only": service.lexical_only,
         "can": verbs_of(dashboard),
