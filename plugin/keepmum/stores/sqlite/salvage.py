@@ -76,7 +76,9 @@ def salvage(
             found.pop(ident, None)
         edits.fill(target, list(found.values()))
         kept = {row[0] for row in target.execute("SELECT id FROM memories")}
-        _copy_past(target, [*(copy for _, copy in ranked), *(backup for _, backup in saved)], kept)
+        sources = [*(copy for _, copy in ranked), *(backup for _, backup in saved)]
+        _copy_past(target, sources, kept)
+        _copy_team(target, sources)
         _continue_numbers(target, max([0 if last is None else last.change, *(view.change for view in views)]))
     return Salvaged(len(kept), len(kept - own), used)
 
@@ -154,6 +156,40 @@ def _copy_past(target: sqlite3.Connection, sources: Sequence[str], kept: set[str
                         [tuple(row)[1:] for row in past],
                     )
                 break
+
+
+def _copy_team(target: sqlite3.Connection, sources: Sequence[str]) -> None:
+    """Copy the tables of a team's server, each from the best source that has any of its rows.
+
+    The triggers come last: what is copied was audited before.
+    """
+    schemas = [found for source in sources if (found := _team_schema(source))]
+    if not schemas:
+        return
+    statements = schemas[0]
+    tables = [name for name, kind, _ in statements if kind == "table"]
+    with contextlib.suppress(sqlite3.Error), transaction(target):
+        for name, _, sql in statements[: len(tables)]:
+            target.execute(sql)
+            for source in sources:
+                found = _all_rows(source, name)
+                if found:
+                    marks = ", ".join("?" * (len(found[0]) - 1))
+                    target.executemany(f"INSERT OR IGNORE INTO {name} VALUES ({marks})", [row[1:] for row in found])
+                    break
+        for _, _, sql in statements[len(tables) :]:
+            target.execute(sql)
+
+
+def _team_schema(path: str) -> list[tuple[str, str, str]]:
+    """Name, kind and statement of each table, index, view and trigger of a team's server; tables come first."""
+    with contextlib.suppress(sqlite3.Error, UnicodeDecodeError), _opened(path) as db:
+        found = db.execute(
+            "SELECT name, type, sql FROM sqlite_schema WHERE name GLOB 'team_*' AND sql IS NOT NULL"
+            " ORDER BY type = 'table' DESC, type = 'trigger', name = 'team_people' DESC, name = 'team_names' DESC"
+        )
+        return [(row[0], row[1], row[2]) for row in found]
+    return []
 
 
 def _continue_numbers(target: sqlite3.Connection, change: int) -> None:
