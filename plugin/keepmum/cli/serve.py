@@ -6,7 +6,7 @@ import argparse
 import os
 from types import ModuleType
 
-from keepmum.cli import console
+from keepmum.cli import console, serve_admin
 from keepmum.cli.login import refuse_in_session
 from keepmum.core.errors import SettingsError
 from keepmum.workspace import allowlist
@@ -24,6 +24,7 @@ def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
     run.add_argument("--bind", metavar="ADDRESS", help="the address to listen on; default: 127.0.0.1")
     run.add_argument("--port", metavar="PORT", type=int, help="the port, 0 for any free one; default: 3100")
     run.set_defaults(run=_run)
+    serve_admin.register(actions)
 
 
 def server_modules() -> tuple[ModuleType, ModuleType]:

@@ -13,6 +13,7 @@ import uvicorn
 from keepmum.core import validation
 from keepmum.core.audit_chain import Head
 from keepmum.core.errors import SettingsError
+from keepmum.server.alone import alone
 from keepmum.server.app import build
 from keepmum.server.edge.envelope import App
 from keepmum.server.edge.protocol import TimedProtocol
@@ -50,7 +51,10 @@ def run(settings: ServerSettings, scan: validation.Scan) -> None:
     """
     api_keys = ApiKeys(settings.api_keys)
     state = ServerState()
-    with contextlib.closing(open_memory(settings, scan, os.environ if settings.model else None)) as team:
+    with (
+        contextlib.nullcontext() if settings.database_url else alone(settings.home),
+        contextlib.closing(open_memory(settings, scan, os.environ if settings.model else None)) as team,
+    ):
         ring = key_ring(settings.home, os.environ, team.records)
         if not api_keys and not team.records.keys():
             raise SettingsError("nobody has a key; `keepmum serve init` makes one, or set API_KEYS")

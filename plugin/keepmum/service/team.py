@@ -31,6 +31,7 @@ __all__ = [
     "Team",
     "TeamRecords",
     "TeamSqliteSpec",
+    "open_shared",
     "open_team",
 ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import NamedTuple, Protocol
 
 from keepmum.stores import sqlite
@@ -48,6 +49,12 @@ class SharedStore(Protocol):
     def acting(self, grant: Grant) -> Store:
         """The store as this grant allows it; cheap, and closing it does nothing."""
 
+    def copy_to(self, path: str) -> None:
+        """Copy everything into a new SQLite file, as it is at one moment.
+
+        Raises: StoreError.
+        """
+
     def close(self) -> None:
         """Finish writing and release all resources."""
 
@@ -85,6 +92,9 @@ class _SharedSqlite:
     def acting(self, grant: Grant) -> Store:
         return GuardedStore(self._store, grant, self._faults)
 
+    def copy_to(self, path: str) -> None:
+        self._store.database.copy_to(path)
+
     def close(self) -> None:
         self._store.close()
 
@@ -107,6 +117,15 @@ class _SharedPostgres:
 
     def acting(self, grant: Grant) -> PostgresStore:
         return self._open(self._pool, grant, self._tokenizer, self._tenants)
+
+    def copy_to(self, path: str) -> None:
+        from keepmum.stores.postgres.team_records import PostgresTeamRecords
+        from keepmum.stores.team_copy import copy_team
+
+        whole = Grant(ORGANISATION)
+        with self._pool.snapshot() as pool, contextlib.closing(_SharedSqlite(path)) as target:
+            store = self._open(pool, whole, self._tokenizer, self._tenants)
+            copy_team((store, PostgresTeamRecords(pool, ORGANISATION)), (target.acting(whole), target.records))
 
     def close(self) -> None:
         self._tokenizer.close()

@@ -205,6 +205,15 @@ class TeamRecords(Protocol):
     def add_erasure(self, erasure: Erasure) -> None:
         """Note an erasure."""
 
+    def adopt_people(self, people: Sequence[Person], keys: Sequence[Key], erasures: Sequence[Erasure]) -> None:
+        """Take over people, keys and erasures of another database, unless they are here; nothing is audited."""
+
+    def adopt_audit(self, rows: Sequence[Sealed]) -> None:
+        """Take over rows of another audit log, which must continue this one.
+
+        Raises: StaleWrite when they do not.
+        """
+
 
 _CLAIM: ContextVar[Claim | None] = ContextVar("claim", default=None)
 

@@ -86,26 +86,67 @@ class Pool:
 
         Raises: StaleWrite when another transaction got in its way, StoreBusy, StoreError.
         """
-        whole = str(organisation)
-        try:
-            with self._pool.connection() as connection, connection.transaction():
-                connection.execute(
-                    _GRANT,
-                    (whole, _list(read), _list(write), whole if read is None else "", whole if write is None else ""),
-                )
-                yield Database(connection)
-        except (psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected, psycopg.errors.UniqueViolation):
-            raise StaleWrite("the memory, its key or its id was changed meanwhile") from None
-        except psycopg.errors.InsufficientPrivilege:
-            raise KeyRefused("this key may not change that project") from None
-        except (psycopg.errors.QueryCanceled, psycopg.errors.LockNotAvailable, PoolTimeout):
-            raise StoreBusy("the database took too long to answer; try again") from None
-        except psycopg.OperationalError:
-            raise StoreBusy("the connection to the database was lost; try again") from None
+        with _translated(), self._pool.connection() as connection, connection.transaction():
+            yield _granted(connection, read, write, organisation)
+
+    @contextlib.contextmanager
+    def snapshot(self) -> Iterator[Pool]:
+        """A pool for one thread that only reads, and sees the database as it is at one moment.
+
+        Raises: StoreError.
+        """
+        with _translated(), self._pool.connection() as connection, connection.transaction():
+            connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            yield _Snapshot(connection)
 
     def close(self) -> None:
         """Close all connections."""
         self._pool.close()
+
+
+class _Snapshot(Pool):
+    """One transaction in the place of a pool."""
+
+    def __init__(self, connection: psycopg.Connection[tuple[Any, ...]]) -> None:
+        self._connection = connection
+
+    @contextlib.contextmanager
+    def acting(self, read: Sequence[int] | None, write: Sequence[int] | None, organisation: int) -> Iterator[Database]:
+        """The transaction under another grant: each use sets its own."""
+        with _translated():
+            yield _granted(self._connection, read, write, organisation)
+
+    def close(self) -> None:
+        """Do nothing: the transaction belongs to another pool."""
+
+
+def _granted(
+    connection: psycopg.Connection[tuple[Any, ...]],
+    read: Sequence[int] | None,
+    write: Sequence[int] | None,
+    organisation: int,
+) -> Database:
+    """A transaction under a grant."""
+    whole = str(organisation)
+    connection.execute(
+        _GRANT, (whole, _list(read), _list(write), whole if read is None else "", whole if write is None else "")
+    )
+    return Database(connection)
+
+
+@contextlib.contextmanager
+def _translated() -> Iterator[None]:
+    """Turn the driver's errors into ours."""
+    try:
+        yield
+    except (psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected, psycopg.errors.UniqueViolation):
+        raise StaleWrite("the memory, its key or its id was changed meanwhile") from None
+    except psycopg.errors.InsufficientPrivilege:
+        raise KeyRefused("this key may not change that project") from None
+    except (psycopg.errors.QueryCanceled, psycopg.errors.LockNotAvailable, PoolTimeout):
+        raise StoreBusy("the database took too long to answer; try again") from None
+    except psycopg.OperationalError:
+        raise StoreBusy("the connection to the database was lost; try again") from None
 
 
 def _list(numbers: Sequence[int] | None) -> str:

@@ -126,11 +126,13 @@ class Editor:
 
 def redact_past(db: Database, redact: Redact) -> None:
     """Pass history, activity and the reasons of marks through `redact`."""
-    for tenant, seq, memory, text in db.query("SELECT tenant, seq, memory, before FROM history"):
+    for tenant, seq, memory, by, text in db.query("SELECT tenant, seq, memory, agent, before FROM history"):
         before = json.loads(text)
         after = json.dumps(redact(memory, before), ensure_ascii=False)
-        if after != json.dumps(before, ensure_ascii=False):
-            db.run("UPDATE history SET before = %s WHERE tenant = %s AND seq = %s", after, tenant, seq)
+        agent = redact(memory, {"agent": by})["agent"]
+        if (agent, after) != (by, json.dumps(before, ensure_ascii=False)):
+            sets = "agent = %s, before = %s"
+            db.run(f"UPDATE history SET {sets} WHERE tenant = %s AND seq = %s", agent, after, tenant, seq)
     for tenant, memory, by, reason in db.query("SELECT tenant, memory, by, reason FROM wrong"):
         redacted = redact(memory, {"by": by, "reason": reason})
         db.run(

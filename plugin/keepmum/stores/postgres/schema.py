@@ -224,6 +224,46 @@ CREATE FUNCTION erase_name(called text) RETURNS text
         WHERE organisation = current_setting('keepmum.organisation')::int AND name = called RETURNING name
 $$;
 """
+# A sealed row of another database joins the chain only where it continues it. Numbers of names are kept: the pseudonym
+# of an erased name holds its number.
+_ADOPTION: str = """
+CREATE FUNCTION adopt_name(
+    in_number bigint, called text, with_salt bytea, with_digest bytea
+) RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+DECLARE o int := current_setting('keepmum.organisation')::int; known bytea;
+BEGIN
+    SELECT n.digest INTO known FROM names n WHERE n.organisation = o AND n.number = in_number AND n.name = called;
+    IF known IS NULL THEN
+        INSERT INTO names(organisation, number, name, salt, digest)
+            VALUES (o, in_number, called, with_salt, with_digest);
+        PERFORM setval(pg_get_serial_sequence('names', 'number'),
+            greatest(in_number, nextval(pg_get_serial_sequence('names', 'number'))));
+    ELSIF known <> with_digest THEN
+        RAISE EXCEPTION 'another name has this number' USING ERRCODE = 'unique_violation';
+    END IF;
+END $$;
+CREATE FUNCTION adopt_audit(
+    in_number bigint, in_at bigint, in_actor bigint, in_action text, in_subject text, in_project bigint, in_hash bytea
+) RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+DECLARE
+    o int := current_setting('keepmum.organisation')::int;
+    last bigint := 0; head bytea := decode(repeat('00', 32), 'hex'); one record; x bytea; p bytea;
+BEGIN
+    PERFORM pg_advisory_xact_lock(o, 2);
+    SELECT a.number, a.hash INTO one FROM audit a
+        WHERE a.organisation = o AND a.number IS NOT NULL ORDER BY a.number DESC LIMIT 1;
+    IF FOUND THEN last := one.number; head := one.hash; END IF;
+    SELECT n.digest INTO x FROM names n WHERE n.organisation = o AND n.number = in_actor;
+    SELECT n.digest INTO p FROM names n WHERE n.organisation = o AND n.number = in_project;
+    head := sha256(head || convert_to(json_build_array(in_number, in_at, encode(x, 'hex'), in_action, in_subject,
+        encode(p, 'hex'))::text, 'UTF8'));
+    IF in_number <> last + 1 OR head <> in_hash THEN
+        RAISE EXCEPTION 'the row does not continue the audit log' USING ERRCODE = 'unique_violation';
+    END IF;
+    INSERT INTO audit(organisation, at, actor, action, subject, project, number, hash)
+        VALUES (o, in_at, in_actor, in_action, in_subject, in_project, in_number, in_hash);
+END $$;
+"""
 _RECORDS = ("people", "keys", "answers", "erasures", "names", "audit")
 
 _PARTITIONED = ("memories", "postings", "vectors", "history", "activity")
@@ -320,6 +360,7 @@ MIGRATIONS = (
             )
         ),
     ),
+    Migration("m003_adoption", _ADOPTION),
 )
 
 

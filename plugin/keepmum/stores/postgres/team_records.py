@@ -193,6 +193,38 @@ class PostgresTeamRecords:
             row = (self._organisation, *erasure[:3], json.dumps(dict(erasure.receipt)))
             db.run("INSERT INTO erasures VALUES (%s, %s, %s, %s, %s)", *row)
 
+    # -- taking over another database
+
+    def adopt_people(self, people: Sequence[Person], keys: Sequence[Key], erasures: Sequence[Erasure]) -> None:
+        with self._acting() as db:
+            for table, names, rows in (("people", PEOPLE, map(person_row, people)), ("keys", KEYS, map(key_row, keys))):
+                db.run_each(
+                    f"INSERT INTO {table}(organisation, {_listed(names)}) VALUES ({_marks(len(names) + 1)})"
+                    " ON CONFLICT (organisation, id) DO NOTHING",
+                    [[self._organisation, *row] for row in rows],
+                )
+            known = {(at, digest) for at, digest in db.query("SELECT at, digest FROM erasures")}
+            db.run_each(
+                "INSERT INTO erasures VALUES (%s, %s, %s, %s, %s)",
+                [
+                    (self._organisation, *erasure[:3], json.dumps(dict(erasure.receipt)))
+                    for erasure in erasures
+                    if (erasure.at, erasure.digest) not in known
+                ],
+            )
+
+    def adopt_audit(self, rows: Sequence[Sealed]) -> None:
+        names = {name.number: name for row in rows for name in (row.actor, row.project) if name is not None}
+        with self._acting() as db:
+            for name in names.values():
+                db.run("SELECT adopt_name(%s, %s, %s, %s)", *name)
+            for row in rows:
+                project = None if row.project is None else row.project.number
+                db.run(
+                    "SELECT adopt_audit(%s, %s, %s, %s, %s, %s, %s)",
+                    row.number, row.at, row.actor.number, row.action, row.subject, project, row.hash,
+                )  # fmt: skip
+
     def _acting(self) -> AbstractContextManager[Database]:
         """A transaction over the organisation."""
         return self._pool.acting(None, None, self._organisation)

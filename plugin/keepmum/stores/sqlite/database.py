@@ -167,6 +167,11 @@ class Database:
                 self.back_up()
                 os.unlink(outdated)
 
+    def copy_to(self, path: str) -> None:
+        """Copy the database into a new file, as it is at one moment."""
+        with self.using("copy") as db, contextlib.closing(_connect(path)) as copy:
+            db.backup(copy)
+
     def back_up(self) -> None:
         """Make a backup, unless there is nothing in it."""
         if self._connection.execute("SELECT 1 FROM memories LIMIT 1").fetchone():

@@ -200,11 +200,12 @@ def _model_number(db: sqlite3.Connection, name: str, dimensions: int) -> int:
 
 def redact_past(db: sqlite3.Connection, redact: Redact) -> None:
     """Pass history and activity through `redact`; delete project folders that it would change."""
-    for row in db.execute("SELECT seq, memory, before FROM history").fetchall():
+    for row in db.execute("SELECT seq, memory, agent, before FROM history").fetchall():
         before = json.loads(row["before"])
         after = json.dumps(redact(row["memory"], before), ensure_ascii=False)
-        if after != json.dumps(before, ensure_ascii=False):
-            db.execute("UPDATE history SET before = ? WHERE seq = ?", (after, row["seq"]))
+        agent = redact(row["memory"], {"agent": row["agent"]})["agent"]
+        if (agent, after) != (row["agent"], json.dumps(before, ensure_ascii=False)):
+            db.execute("UPDATE history SET agent = ?, before = ? WHERE seq = ?", (agent, after, row["seq"]))
     for row in db.execute("SELECT * FROM activity").fetchall():
         entry = {name: row[name] for name in _ACTIVITY}
         redacted = redact(row["memory"], entry)
@@ -213,10 +214,13 @@ def redact_past(db: sqlite3.Connection, redact: Redact) -> None:
                 "UPDATE activity SET agent = :agent, key = :key, project = :project, detail = :detail WHERE seq = :seq",
                 {**redacted, "seq": row["seq"]},
             )
-    for row in db.execute("SELECT memory, reason FROM wrong").fetchall():
-        reason = redact(row["memory"], {"reason": row["reason"]})["reason"]
-        if reason != row["reason"]:
-            db.execute("UPDATE wrong SET reason = ? WHERE memory = ?", (reason, row["memory"]))
+    for row in db.execute("SELECT memory, by, reason FROM wrong").fetchall():
+        redacted = redact(row["memory"], {"by": row["by"], "reason": row["reason"]})
+        if (redacted["by"], redacted["reason"]) != (row["by"], row["reason"]):
+            db.execute(
+                "UPDATE wrong SET by = ?, reason = ? WHERE memory = ?",
+                (redacted["by"], redacted["reason"], row["memory"]),
+            )
     for row in db.execute("SELECT root, project, name FROM roots").fetchall():
         folder = dict(row)
         if redact(None, folder) != folder:

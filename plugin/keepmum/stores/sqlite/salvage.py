@@ -172,10 +172,10 @@ def _copy_team(target: sqlite3.Connection, sources: Sequence[str]) -> None:
         for name, _, sql in statements[: len(tables)]:
             target.execute(sql)
             for source in sources:
-                found = _all_rows(source, name)
-                if found:
-                    marks = ", ".join("?" * (len(found[0]) - 1))
-                    target.executemany(f"INSERT OR IGNORE INTO {name} VALUES ({marks})", [row[1:] for row in found])
+                kept = _all_rows(source, name)
+                if kept:
+                    marks = ", ".join("?" * (len(kept[0]) - 1))
+                    target.executemany(f"INSERT OR IGNORE INTO {name} VALUES ({marks})", [row[1:] for row in kept])
                     break
         for _, _, sql in statements[len(tables) :]:
             target.execute(sql)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from keepmum.core.audit_chain import EMPTY, ERASED, Head, Link, Name, Sealed, link, name_digest
 from keepmum.core.errors import InvalidInput
 from keepmum.core.memory import Change
+from keepmum.stores.base import StaleWrite
 from keepmum.stores.sqlite import team_schema
 from keepmum.stores.sqlite.database import Database
 from keepmum.stores.team import (
@@ -200,6 +201,46 @@ class SqliteTeamRecords:
         with self._database.writing() as db:
             row = (*erasure[:3], json.dumps(erasure.receipt))
             db.execute("INSERT INTO team_erasures VALUES (?, ?, ?, ?)", row)
+
+    # -- taking over another database
+
+    def adopt_people(self, people: Sequence[Person], keys: Sequence[Key], erasures: Sequence[Erasure]) -> None:
+        known = {(each.at, each.digest) for each in self.erasures()}
+        with self._database.writing() as db:
+            for table, names, rows in (("people", PEOPLE, map(person_row, people)), ("keys", KEYS, map(key_row, keys))):
+                db.executemany(
+                    f"INSERT OR IGNORE INTO team_{table}({', '.join(names)}) VALUES ({_marks(names)})", list(rows)
+                )
+            db.executemany(
+                "INSERT INTO team_erasures VALUES (?, ?, ?, ?)",
+                [
+                    (*erasure[:3], json.dumps(dict(erasure.receipt)))
+                    for erasure in erasures
+                    if (erasure.at, erasure.digest) not in known
+                ],
+            )
+
+    def adopt_audit(self, rows: Sequence[Sealed]) -> None:
+        names = {name.number: name for row in rows for name in (row.actor, row.project) if name is not None}
+        with self._database.writing() as db:
+            for name in names.values():
+                known = db.execute("SELECT name, digest FROM team_names WHERE number = ?", (name.number,)).fetchone()
+                if known is None:
+                    db.execute("INSERT INTO team_names(number, name, salt, digest) VALUES (?, ?, ?, ?)", name)
+                elif tuple(known) != (name.name, name.digest):
+                    raise StaleWrite("another name has this number")
+            head = _head(db.execute(_LAST).fetchall())
+            for row in rows:
+                project = None if row.project is None else row.project
+                digest = None if project is None else project.digest
+                head = link(head, Link(row.at, row.actor.digest, row.action, row.subject, digest))
+                if head != (row.number, row.hash):
+                    raise StaleWrite("the row does not continue the audit log")
+                db.execute(
+                    "INSERT INTO team_audit(at, actor, action, subject, project, number, hash)"
+                    " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                    (row.at, row.actor.number, row.action, row.subject, project and project.number, *head),
+                )
 
     def _query(self, sql: str, *parameters: str | int | None) -> list[sqlite3.Row]:
         return self._database.query(sql, parameters)

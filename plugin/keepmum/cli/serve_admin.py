@@ -1,0 +1,231 @@
+"""`keepmum serve backup`, `restore`, `move`, `erase`, `verify`: what an operator does with a server's whole memory."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import hashlib
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from keepmum.cli import console
+from keepmum.cli.login import refuse_in_session
+from keepmum.core import audit_chain
+from keepmum.core.errors import InvalidInput, KeepmumError, SettingsError
+from keepmum.workspace import allowlist
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from keepmum.server.settings import ServerSettings
+    from keepmum.service.team import Erasure, Team
+
+__all__ = ["register"]
+
+_JOURNAL = "erasures.jsonl"
+_BACKUP_NAME = "keepmum-%Y%m%d-%H%M%S.backup"
+
+
+def register(actions: console.Subparsers[argparse.ArgumentParser]) -> None:
+    """Add the actions of `keepmum serve`; each sets `run`."""
+    backup = actions.add_parser("backup", help="write everything to one file")
+    backup.add_argument("file", metavar="FILE", nargs="?", help="default: backups/ in the folder of the server")
+    backup.add_argument("--with-secret", action="store_true", help="include the secret, without which no key counts")
+    backup.set_defaults(run=_backup)
+    restore = actions.add_parser("restore", help="replace the memory by that of a backup, after checking it")
+    restore.add_argument("file", metavar="FILE", help="a file that `serve backup` wrote")
+    restore.add_argument("--yes", action="store_true", help="do not ask for confirmation")
+    restore.set_defaults(run=_restore)
+    move = actions.add_parser("move", help="copy the memory of the SQLite file into an empty PostgreSQL database")
+    move.add_argument("--to", metavar="URL", required=True, help="the address for the role of requests; - reads it")
+    move.set_defaults(run=_move)
+    erase = actions.add_parser(
+        "erase", help="erase the data of a person or a project; backups are erased when restored"
+    )
+    whose = erase.add_mutually_exclusive_group(required=True)
+    whose.add_argument("--person", metavar="NAME", help="the memories that this person wrote, and the name elsewhere")
+    whose.add_argument("--project", metavar="ID", help="the memories of this project, and its id in the audit log")
+    erase.add_argument("--dry-run", action="store_true", help="only count")
+    erase.add_argument("--yes", action="store_true", help="do not ask for confirmation")
+    erase.set_defaults(run=_erase)
+    verify = actions.add_parser("verify", help="check that nobody changed the audit log")
+    verify.add_argument(
+        "--head", metavar="HEAD", help="a head from an older log or metric; shows what was cut off since"
+    )
+    verify.set_defaults(run=_verify)
+
+
+class _Server(NamedTuple):
+    """The server of this machine."""
+
+    settings: ServerSettings
+    open: Callable[[], Team]
+    actor: str
+
+    @property
+    def journal(self) -> str:
+        """The file that lists the erasures."""
+        return os.path.join(self.settings.home, _JOURNAL)
+
+    def digest(self, secret: bytes) -> Callable[[str], str]:
+        """Makes digests of names under the secret."""
+        key = hashlib.sha256(secret).digest()
+        return lambda text: hashlib.blake2b(text.encode(), key=key, digest_size=32, person=b"erasure").hexdigest()
+
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[None]:
+        """Make sure that no server uses the SQLite file."""
+        from keepmum.server.alone import alone
+
+        with contextlib.nullcontext() if self.settings.database_url else alone(self.settings.home):
+            yield
+
+
+def _server() -> _Server:
+    from keepmum.cli.serve import server_modules
+
+    settings, lifecycle = server_modules()
+    from keepmum.server.people.first import operator
+
+    home = console.state_home()
+    chosen = settings.load(home, os.environ)
+    return _Server(chosen, lambda: lifecycle.open_memory(chosen, allowlist.AllowlistScanner(home)), operator())
+
+
+def _backup(arguments: argparse.Namespace) -> int:
+    from keepmum.server.people.secret import secret_file
+    from keepmum.service import team_backup
+
+    server = _server()
+    name = time.strftime(_BACKUP_NAME, time.gmtime())
+    path = arguments.file or os.path.join(server.settings.home, "backups", name)
+    if os.path.exists(path):
+        raise InvalidInput("file", f"{path} exists; name another one")
+    secret = secret_file(server.settings.home) if arguments.with_secret else None
+    if secret is not None and not os.path.exists(secret):
+        raise InvalidInput("--with-secret", "the secret is in a variable and not in a file; keep it yourself")
+    with contextlib.closing(server.open()) as team:
+        manifest = team_backup.back_up(team.shared, path, secret)
+    console.out(
+        f"{path}: {console.memory_count(manifest.memories)}, {manifest.size:,} bytes, audit head {manifest.head}"
+    )
+    if secret is None:
+        console.err(f"the server's secret is not in it: keep {secret_file(server.settings.home)} in another safe place")
+    return 0
+
+
+def _restore(arguments: argparse.Namespace) -> int:
+    refuse_in_session()
+    from keepmum.server.people.secret import read_secret, secret_file
+    from keepmum.service import team_backup
+    from keepmum.service.team import TeamSqliteSpec, open_shared
+    from keepmum.service.team_erasing import Erasing, read_journal
+    from keepmum.system import private_files
+
+    server = _server()
+    home = server.settings.home
+    with server.alone(), team_backup.opened(arguments.file, home) as (manifest, database, kept_secret):
+        made = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(manifest.at / 1000))
+        if not arguments.yes:
+            console.confirm(
+                f"The backup of {made} has {console.memory_count(manifest.memories)}. Replace the memory of {home}?",
+                "nothing was replaced",
+            )
+        secret = read_secret(home, os.environ) or kept_secret
+        erasures = _erasures(server, read_journal)
+        with contextlib.closing(open_shared(TeamSqliteSpec(database))) as shared:
+            if erasures and secret is None:
+                raise KeepmumError(
+                    "nothing was replaced: erasures are repeated with the server's secret, which is missing"
+                )
+            if secret is None and shared.records.keys():
+                console.err("the server's secret is missing: no key of this backup counts until it is restored")
+            repeated = Erasing(shared, server.digest(secret or b""), server.actor).replay(erasures)
+            shared.records.seal()
+            if server.settings.database_url:
+                with contextlib.closing(server.open()) as team:
+                    team_backup.copy(shared, team.shared)
+        kept = ""
+        if not server.settings.database_url:
+            kept = team_backup.replace_database(database, server.settings.database_file)
+        if kept_secret is not None and read_secret(home, os.environ) is None:
+            private_files.create_file(secret_file(home), kept_secret)
+    console.out(f"restored: {console.memory_count(manifest.memories)} of {made}, {repeated} erasures repeated")
+    if kept:
+        console.err(f"what was there before is in {kept}; delete it when you need it no more")
+    return 0
+
+
+def _move(arguments: argparse.Namespace) -> int:
+    refuse_in_session()
+    from keepmum.service import team_backup
+    from keepmum.service.team import PostgresSpec, open_shared
+
+    server = _server()
+    if server.settings.database_url:
+        raise SettingsError("this server keeps its memory in PostgreSQL already; unset database.url to move the file")
+    address = sys.stdin.readline().strip() if arguments.to == "-" else arguments.to
+    with (
+        server.alone(),
+        contextlib.closing(server.open()) as team,
+        contextlib.closing(open_shared(PostgresSpec(address))) as target,
+    ):
+        copied = team_backup.copy(team.shared, target)
+    console.out(
+        f"moved and compared: {console.memory_count(copied.memories)}, {copied.people} people, {copied.keys} keys, "
+        f"{copied.audit} audit rows; digest {copied.digest}"
+    )
+    console.err("set database.url to that address, and keep server.key: the keys count under the same secret")
+    return 0
+
+
+def _erasures(server: _Server, read_journal: Callable[[str], list[Erasure]]) -> list[Erasure]:
+    """The erasures in the journal and in the present database, if it can be read."""
+    try:
+        found = read_journal(server.journal)
+    except (OSError, ValueError, TypeError):
+        raise KeepmumError(f"nothing was replaced: the journal of erasures, {server.journal}, is damaged") from None
+    if server.settings.database_url or os.path.exists(server.settings.database_file):
+        with contextlib.suppress(KeepmumError), contextlib.closing(server.open()) as team:
+            found += team.records.erasures()
+    return list({(each.at, each.digest): each for each in found}.values())
+
+
+def _erase(arguments: argparse.Namespace) -> int:
+    refuse_in_session()
+    from keepmum.server.people.first import secret_of
+    from keepmum.service.team_erasing import Erasing, Named, append_journal
+
+    server = _server()
+    kind = "person" if arguments.person is not None else "project"
+    named = Named(kind, arguments.person if kind == "person" else arguments.project)
+    with contextlib.closing(server.open()) as team:
+        secret = secret_of(server.settings.home, os.environ, team.records)
+        erasing = Erasing(team.shared, server.digest(secret), server.actor)
+        counts = ", ".join(f"{count} {name}" for name, count in erasing.count(named).items())
+        console.out(f"to erase: {counts}")
+        if arguments.dry_run:
+            return 0
+        if not arguments.yes:
+            console.confirm("This cannot be undone. Erase?", "nothing was erased")
+        done = erasing.erase(named)
+    append_journal(server.journal, done)
+    console.print_json({"at": done.at, "kind": done.kind, "digest": done.digest, **done.receipt})
+    console.err(
+        "that is the receipt. Backups that were made before still hold the data: a restore erases it again, by "
+        f"{server.journal}, which must be kept with the backups"
+    )
+    return 0
+
+
+def _verify(arguments: argparse.Namespace) -> int:
+    kept = None if arguments.head is None else audit_chain.read_head(arguments.head)
+    with contextlib.closing(_server().open()) as team:
+        team.records.seal()
+        verdict = audit_chain.verify(team.records.chain(), kept)
+    if verdict.problem:
+        raise KeepmumError(f"{verdict.problem}; the rows up to {verdict.head} are intact")
+    console.out(f"intact: {verdict.head}")
+    return 0
