@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 from keepmum.cli import console
 from keepmum.cli.login import refuse_in_session
-from keepmum.cli.serve import server_modules
+from keepmum.cli.server_parts import server_modules
 from keepmum.core.errors import InvalidInput
 from keepmum.workspace import allowlist
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import argparse
 import os
-from types import ModuleType
 
 from keepmum.cli import console, serve_admin
 from keepmum.cli.login import refuse_in_session
-from keepmum.core.errors import SettingsError
+from keepmum.cli.server_parts import server_modules
 from keepmum.workspace import allowlist
 
-__all__ = ["register", "server_modules"]
+__all__ = ["register"]
 
 
 def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
@@ -25,20 +24,6 @@ def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
     run.add_argument("--port", metavar="PORT", type=int, help="the port, 0 for any free one; default: 3100")
     run.set_defaults(run=_run)
     serve_admin.register(actions)
-
-
-def server_modules() -> tuple[ModuleType, ModuleType]:
-    """The modules `settings` and `lifecycle` of the server.
-
-    Raises: SettingsError when its packages are not installed.
-    """
-    try:
-        from keepmum.server import lifecycle, settings
-    except ImportError as error:
-        raise SettingsError(
-            f"{error.name} is missing; install the server with: pip install 'keepmum[server]'"
-        ) from None
-    return settings, lifecycle
 
 
 def _init(_: argparse.Namespace) -> int:

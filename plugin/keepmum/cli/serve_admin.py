@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from keepmum.cli import console
 from keepmum.cli.login import refuse_in_session
+from keepmum.cli.server_parts import server_modules
 from keepmum.core import audit_chain
 from keepmum.core.errors import InvalidInput, KeepmumError, SettingsError
 from keepmum.workspace import allowlist
@@ -84,8 +85,6 @@ class _Server(NamedTuple):
 
 
 def _server() -> _Server:
-    from keepmum.cli.serve import server_modules
-
     settings, lifecycle = server_modules()
     from keepmum.server.people.first import operator
 
