@@ -92,7 +92,8 @@ def _copy_settings(machine: Machine, home: str, store: str) -> None:
 
 def _judge(root: str, product: Product, home: str, machine: Machine) -> None:
     launch = os.path.join(root, "plugin", "launch.py")
-    environ = {"KEEPMUM_HOME": home, "KEEPMUM_BACKEND": "sqlite"}
+    # Another HOME and PATH: no client is found, whose checks take seconds and say nothing about the version.
+    environ = {"KEEPMUM_HOME": home, "HOME": home, "PATH": "", "KEEPMUM_BACKEND": "sqlite"}
     done = machine.run((local_plugin.interpreter(), "-I", "-S", launch, "doctor", "--json"), _SECONDS, environ)
     try:
         findings = json.loads(done.out)["findings"]

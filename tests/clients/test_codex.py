@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from keepmum.mcp.dialects.keepmum.tools import INSTRUCTIONS
 from keepmum_hooks import places
 from keepmum_hooks.capture_prompt import CAPTURE_PROMPT, SKILLS
 from keepmum_installers.live.model import Call, Say
+from releases import copy
 
 pytestmark = pytest.mark.clients
 
@@ -284,6 +286,23 @@ def test_hooks_stay_trusted_over_sessions_and_updates_and_not_over_changes(
     with (user.copy / "plugin" / "skills" / "memory" / "SKILL.md").open("a", encoding="utf-8") as file:
         file.write("\nchanged\n")
     assert "changed since you trusted them" in said(user, root, project)
+
+
+def test_hooks_stay_trusted_over_an_upgrade_and_nothing_needs_the_clone(
+    newcomer: Codex, root: Path, project: Path, tmp_path: Path
+) -> None:
+    clone, keepmum = copy(root, tmp_path / "clone"), str(newcomer.memories / "bin" / "keepmum")
+    newcomer.installer(clone, "--no-runtime", "--client", "codex", folder=project)
+    shutil.rmtree(clone)
+    with newcomer.conversation(project) as session:
+        session.trust_hooks()
+    newer = copy(root, tmp_path / "newer", "9.0.0")
+    upgrade = [keepmum, "upgrade", "--from", str(newer)]
+    said = subprocess.run(upgrade, env=newcomer.environ, cwd=project, capture_output=True, text=True, check=True).stdout
+    assert "Version 9.0.0 is the current one" in said
+    assert "trust" not in said
+    newcomer.run("exec", "hello", folder=project)
+    assert (newcomer.memories / "state" / "heartbeat" / "codex.session-start").exists()
 
 
 def said(user: Codex, root: Path, folder: Path, *, well: bool = False) -> str:

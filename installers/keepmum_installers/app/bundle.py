@@ -15,7 +15,8 @@ _PARTS = (
     *(".agents", ".claude-plugin", ".codex-plugin", ".cursor-plugin", ".plugin"),
     *(".mcp.codex.json", ".mcp.cursor.json", ".mcp.json"),
     *("CHANGELOG.md", "LICENSE", "NOTICE", "README.md", "pyproject.toml"),
-    *("hooks", "installers", "plugin", "scanner/__main__.py", "scanner/keepmum_scanner"),
+    *("hooks", "plugin", "scanner/__main__.py", "scanner/keepmum_scanner"),
+    *(f"installers/{name}" for name in ("__main__.py", "install.sh", "keepmum_installers", "locks")),
 )
 # Caches, the lock of the tests, the sources of a table that is rendered, and a wheel's copy of the other files.
 _EXCLUDED = frozenset({"__pycache__", "bundle", "dev.txt", "providers"})
