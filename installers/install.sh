@@ -320,7 +320,11 @@ find_bundle() {
 
 # Runs what is installed; there is no bundle to uninstall with.
 uninstall_installed() {
-	own=${KEEPMUM_HOME:-$HOME/.keepmum}/app/current/installers
+	if [ -n "${KEEPMUM_HOME:-}" ]; then # a project's settings may set it, and code of theirs must not be run
+		fail 'KEEPMUM_HOME is set, so it is not clear which installation is meant' "run: $KEEPMUM_HOME/bin/keepmum uninstall"
+		return
+	fi
+	own=$HOME/.keepmum/app/current/installers
 	if [ ! -f "$own/__main__.py" ]; then
 		fail "nothing to remove: there is no $own" 'name the folder that it was installed from: KEEPMUM_SOURCE.'
 		return

@@ -19,7 +19,7 @@ from keepmum_installers.errors import InstallError
 from keepmum_installers.journal import Called, Journal
 from keepmum_installers.locking import locked
 from keepmum_installers.machine import Machine, Outcome
-from keepmum_installers.product import read
+from keepmum_installers.product import install_script, own_folder, read
 
 __all__ = ["Options", "upgrade"]
 
@@ -47,12 +47,7 @@ def upgrade(options: Options, machine: Machine, console: Console) -> int:
 
     Raises: InstallError; the current version is then unchanged.
     """
-    now = layout.target(layout.current(machine.home))
-    if now is None:
-        raise InstallError(
-            f"there is no version in {layout.folder(machine.home)} to upgrade",
-            "A clone is upgraded by `git pull`; a package by `uvx keepmum@latest install` or pipx.",
-        )
+    now = _current(machine)
     if options.check:
         return _check(options, now, machine, console)
     with tempfile.TemporaryDirectory(prefix="keepmum-upgrade-") as folder:
@@ -65,6 +60,22 @@ def upgrade(options: Options, machine: Machine, console: Console) -> int:
             finally:
                 placing.prune(machine.home)
     return _refresh(new, machine, console)
+
+
+def _current(machine: Machine) -> str:
+    """The folder of the current version.
+
+    Raises: InstallError when there is none, or when this is the command of a clone.
+    """
+    now, (own, is_wheel) = layout.target(layout.current(machine.home)), own_folder()
+    if not is_wheel and not layout.is_link(layout.for_clients(own, machine.home)):
+        raise InstallError(
+            f"this runs the clone {own}, which `git pull` upgrades",
+            f"To install a copy of it instead: {install_script(own)}",
+        )
+    if now is None:
+        raise InstallError(f"there is no version in {layout.folder(machine.home)} to upgrade", "Run `keepmum install`.")
+    return now
 
 
 def _check(options: Options, now: str, machine: Machine, console: Console) -> int:
@@ -117,6 +128,8 @@ def _previous(now: str, machine: Machine) -> str:
 def _placed(bundle: str, now: str, options: Options, machine: Machine) -> str:
     """The folder of the new version, which is complete there."""
     version, installed = read(bundle).version, layout.label(now)
+    if options.to not in {"", version}:
+        raise InstallError(f"what was fetched is version {version}, not {options.to}", "Check --to and --from.")
     if not options.to and layout.order(version) < layout.order(installed):
         raise InstallError(
             f"the newest version there is {version}, which is older than {installed}",

@@ -189,6 +189,16 @@ def test_an_older_release_is_installed_only_on_request(
     assert (done.returncode, "older than 0.2.0" in done.stderr, user.current) == (1, True, "0.2.0")
 
 
+def test_a_clone_is_not_upgraded(user: User, root: Path) -> None:
+    done = user.run(sys.executable, "-I", "-S", str(root / "plugin" / "launch.py"), "upgrade")
+    assert (done.returncode, f"this runs the clone {root}" in done.stderr) == (1, True)
+
+
+def test_another_version_than_the_wanted_is_refused(user: User, upgrade: Callable[..., Done]) -> None:
+    done = upgrade("--to", "0.1.5")
+    assert (done.returncode, "version 0.2.0, not 0.1.5" in done.stderr, user.current) == (1, True, "0.1.0")
+
+
 def test_a_variable_does_not_choose_what_is_run(user: User, releases: Releases) -> None:
     """A project's settings for a client may set variables."""
     done = user.keepmum("upgrade", KEEPMUM_SOURCE=releases.address, https_proxy="http://127.0.0.1:9")

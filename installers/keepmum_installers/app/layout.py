@@ -21,6 +21,7 @@ __all__ = [
     "folder",
     "for_clients",
     "is_link",
+    "is_version",
     "label",
     "name",
     "order",
@@ -78,6 +79,11 @@ def name(version: str, digest: str = "") -> str:
     return f"{version}+{digest[:8]}" if digest else version
 
 
+def is_version(text: str) -> bool:
+    """Whether a text can be the name of a version's folder."""
+    return _VERSION.fullmatch(text) is not None
+
+
 def label(path: str) -> str:
     """The version in the name of a folder."""
     return os.path.basename(path).partition("+")[0]
@@ -100,7 +106,7 @@ def versions(home: str) -> list[str]:
         found = sorted(os.listdir(folder(home)))
     except OSError:
         return []
-    return [os.path.join(folder(home), each) for each in found if _VERSION.fullmatch(each)]
+    return [os.path.join(folder(home), each) for each in found if is_version(each)]
 
 
 def point(link: str, path: str) -> None:

@@ -26,6 +26,8 @@ def planned(bundle: Bundle, version: str, home: str) -> str:
     missing = [name for name in _NEEDED if name not in bundle.paths]
     if missing:
         raise InstallError(f"{bundle.folder} is not a complete Keepmum: {missing[0]} is missing", _AGAIN)
+    if not layout.is_version(version):
+        raise InstallError(f"{bundle.folder} has no version of a usual form", _AGAIN)
     digest = bundle.digest
     usual = os.path.join(layout.folder(home), layout.name(version))
     if not os.path.lexists(usual) or at(usual).digest == digest:
