@@ -8,7 +8,7 @@ import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from keepmum.cli import console
 from keepmum.core import serialization
@@ -27,6 +27,7 @@ __all__ = ["register"]
 _MOST_LOSSES = 12  # kinds of what cannot be kept, that a preview lists
 _MOST_NAMES = 6  # kinds, authors and projects, each
 _QUIET = 1.0  # seconds before progress is shown
+_STEP = 5_000  # memories that are read between two updates
 
 
 def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
@@ -92,7 +93,7 @@ def _import(arguments: argparse.Namespace) -> int:
             raise InvalidInput("PATH", "is missing; standard input takes JSON lines from `keepmum export` only")
         return _store(json_lines.read_lines(json_lines.bounded(sys.stdin.buffer)), 0, here=arguments.here)
     known, path = _source(arguments.path, arguments.format)
-    counted = survey(importers.reading(known, path))
+    counted = survey(_watched(importers.reading(known, path)))
     with console.Session(origin="import", notices=False) as memory:
         _print_preview(counted, f"{path}: {known.title}", memory, here=arguments.here)
     if arguments.dry_run:
@@ -114,7 +115,9 @@ def _source(path: str, name: str | None) -> tuple[importers.Format, str]:
 def _store(found: Iterable[importers.Found], total: int, *, here: bool) -> int:
     """Import what was read, and print what became of it."""
     with console.Session(origin="import") as memory:
-        done = memory.import_all(found, _Progress(total), here=here)
+        progress = _Progress(total)
+        done = memory.import_all(found, progress, here=here)
+        progress.end()
     console.print_refused(done.refusals)
     if done.refused > len(done.refusals):
         console.err(f"and {done.refused - len(done.refusals):,} more refused")
@@ -182,6 +185,16 @@ def _period(counted: Survey) -> str:
     return f", of {days[0]}" if days[0] == days[1] else f", {days[0]} to {days[1]}"
 
 
+def _watched(found: Iterable[importers.Found]) -> Iterator[importers.Found]:
+    """What is read, with its number on a terminal."""
+    progress = _Progress(0)
+    for count, each in enumerate(found, start=1):
+        yield each
+        if count % _STEP == 0:
+            progress(count, 0)
+    progress.end()
+
+
 class _Progress:
     """Prints how far an import is, with an estimate of what is left, on a terminal."""
 
@@ -196,10 +209,15 @@ class _Progress:
             return
         self._printed = True
         left = round(elapsed * (self._total - done) / done) if done and self._total > done else 0
-        estimate = f" of {self._total:,}, about {left} s left" if self._total else ""
-        end = "\n" if done >= self._total else ""
-        sys.stderr.write(f"\r  {done:,}{estimate}\x1b[K{end}")
+        estimate = f" of {self._total:,}, about {left} s left" if self._total else " read"
+        sys.stderr.write(f"\r  {done:,}{estimate}\x1b[K")
         sys.stderr.flush()
+
+    def end(self) -> None:
+        """Clear the line."""
+        if self._printed:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
 
 
 def _import_from_server(arguments: argparse.Namespace) -> int:
