@@ -32,11 +32,12 @@ WITH size AS MATERIALIZED (
         WHERE {{scope}} AND ({{words}})),
     matched AS (SELECT tenant, seq, weight, holders FROM held
         UNION ALL SELECT * FROM unnest(
-            %(tenants_of)s::bigint[], %(textsof)s::bigint[], %(weights_of)s::real[], %(holders_of)s::bigint[]))
-SELECT {{fields}}, sum(greatest(1e-6, ln((size.memories - holders + .5) / (holders + .5)))
-    * weight * {_K1 + 1} / (weight + {_K1} * ({1 - _B} + {_B} * m.words / size.mean))) AS relevance
-FROM matched JOIN memories m USING (tenant, seq), size
-WHERE {{scope}} AND {{condition}} GROUP BY {{fields}}, m.tenant, m.seq ORDER BY relevance DESC, m.seq LIMIT %(limit)s
+            %(tenants_of)s::bigint[], %(textsof)s::bigint[], %(weights_of)s::real[], %(holders_of)s::bigint[])),
+    scored AS (SELECT m.tenant, m.seq, sum(greatest(1e-6, ln((size.memories - holders + .5) / (holders + .5)))
+            * weight * {_K1 + 1} / (weight + {_K1} * ({1 - _B} + {_B} * m.words / size.mean))) AS relevance
+        FROM matched JOIN memories m USING (tenant, seq), size WHERE {{scope}} AND {{condition}}
+        GROUP BY m.tenant, m.seq ORDER BY relevance DESC, m.seq LIMIT %(limit)s)
+SELECT {{fields}}, relevance FROM scored JOIN memories m USING (tenant, seq) ORDER BY relevance DESC, m.seq
 """
 _STATEMENT = ("title", "text", "identifiers")  # the columns of what a memory says
 _IN_STATEMENT = " OR ".join(
