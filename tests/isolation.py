@@ -308,7 +308,7 @@ class Attack:
         if "tag" in low:
             return f"tag-{dice.randrange(5)}"
         if low in {"key", "pattern", "keys"}:
-            return dice.choice([f"key-{dice.randrange(8)}", "key-*", "*", self._reference(tenant)])
+            return dice.choice([f"key-{dice.randrange(8)}", "key-*", "*"])  # an id as a key would be shown lawfully
         if low in {"agent", "agent_id"}:
             return dice.choice(["codex", "claude-code", "unknown"])
         if low in {"user", "userid", "confirm"}:
