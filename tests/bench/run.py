@@ -19,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the folder of th
 from bench import (
     answer_tokens,
     backends_start,
+    dashboard_views,
     embedding_bench,
     guard_bench,
     hooks_bench,
@@ -78,6 +79,7 @@ BENCHES: Mapping[str, Callable[..., Iterator[Row]]] = {
     "embedding": embedding_bench.rows,
     "answer_tokens": answer_tokens.rows,
     "review_queue": review_queue.rows,
+    "dashboard": dashboard_views.rows,
     "store_recall": store_recall.rows,
     "store_writers": store_writers.rows,
     "store_crash": store_crash.rows,

@@ -1,7 +1,5 @@
 """The `hackathon` dialect: the tools of Agent Memory, with attribution, an activity feed and handoffs.
 
-It does not include the browser widget.
-
 Source: https://github.com/nihalnihalani/agent-memory (design document, src/tools), read 2026-11-21.
 """
 
