@@ -374,6 +374,29 @@ def test_a_grant_for_projects_reaches_no_keys(tmp_path: Path) -> None:
                 assert db.query(f"SELECT count(*) FROM {table}") == [(0,)]
 
 
+def test_a_write_under_a_grant_for_one_project_is_audited_and_answered_once(tmp_path: Path) -> None:
+    for team in _postgres(tmp_path):
+        assert isinstance(team.store, PostgresStore)
+        alpha = frozenset({"alpha"})
+        store = PostgresStore(postgres_server.pool(), Grant(team.store._grant.organisation, alpha, alpha))
+        limited = team._replace(store=store)
+        with claiming(CLAIM):
+            memory = _write(limited)
+        with pytest.raises(Repeated), claiming(CLAIM):
+            _write(limited, "another")
+        team.records.seal()
+        assert [row.subject for row in team.records.audit()] == [memory]
+        answer = team.records.answer(CLAIM)
+        assert answer is not None
+        assert answer.ids == (memory,)
+
+
+def test_the_digest_of_the_secret_is_saved_once(team: Team) -> None:
+    assert team.records.secret_digest(None) is None
+    assert team.records.secret_digest(b"one") == b"one"
+    assert team.records.secret_digest(b"two") == team.records.secret_digest(None) == b"one"
+
+
 def test_an_activity_of_another_organisation_is_not_written(tmp_path: Path) -> None:
     """The trigger runs as the owner, but only after row-level security let the activity in."""
     event: Callable[[], Activity] = functools.partial(an_event, None, project="alpha")

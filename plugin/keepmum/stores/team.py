@@ -146,6 +146,9 @@ class TeamRecords(Protocol):
     def change_person(self, person: str, change: Callable[[Person], Person], entry: Entry) -> Person | None:
         """Replace a person, by id, by what `change` returns; None when there is none."""
 
+    def secret_digest(self, digest: bytes | None) -> bytes | None:
+        """A digest of the secret under which the keys are kept; `digest` is saved when there is none yet."""
+
     def keys(self, person: str | None = None) -> list[Key]:
         """All keys, or those of a person, oldest first; also expired and withdrawn ones."""
 

@@ -43,6 +43,9 @@ def copy_team(source: _Side, target: _Side, report: Callable[[int], object] = la
     """
     people, keys = source[1].people(), source[1].keys()
     target[1].adopt_people(people, keys, source[1].erasures())
+    secret = source[1].secret_digest(None)
+    if secret is not None and target[1].secret_digest(secret) != secret:
+        raise StoreError("the keys of the target are kept under another secret; use an empty database")
     rows = _copy_audit(source[1], target[1])
     digest, count = hashlib.sha256(), 0
     for page in _pages(source[0]):

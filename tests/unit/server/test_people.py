@@ -15,6 +15,7 @@ from keepmum.core.errors import InvalidInput, NotFound, SecretFound, SettingsErr
 from keepmum.server.people import keys
 from keepmum.server.people.administration import Administration
 from keepmum.server.people.failures import Failures
+from keepmum.server.people.first import secret_of
 from keepmum.server.people.keys import KeyRing, make_key, principal_of
 from keepmum.server.people.roles import Principal, narrowed
 from keepmum.server.people.secret import make_secret, read_secret, secret_file
@@ -125,7 +126,7 @@ def test_only_the_key_ring_compares_keys() -> None:
     """A comparison elsewhere might take a time that depends on the key."""
     server = Path(keys.__file__).parents[1]
     comparing = {path.name for path in server.rglob("*.py") if "digest_of(" in path.read_text(encoding="utf-8")}
-    assert comparing <= {"keys.py", "administration.py", "erasing.py"}
+    assert comparing <= {"keys.py", "administration.py", "first.py"}
 
 
 def test_an_expired_key_does_not_count(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -263,6 +264,14 @@ def test_the_secret_may_be_in_a_variable_or_another_file(tmp_path: Path) -> None
     for wrong in ({variable: "short"}, {file: str(tmp_path / "missing")}):
         with pytest.raises(SettingsError):
             read_secret(str(tmp_path), wrong)
+
+
+def test_another_secret_than_that_of_the_keys_is_reported(site: Site, tmp_path: Path) -> None:
+    one = {"KEEPMUM_SERVER_SECRET": "1" * 32}
+    assert secret_of(str(tmp_path), one, site.records) == b"1" * 32
+    assert secret_of(str(tmp_path), one, site.records) == b"1" * 32
+    with pytest.raises(SettingsError, match="not the secret under which the keys were made"):
+        secret_of(str(tmp_path), {"KEEPMUM_SERVER_SECRET": "2" * 32}, site.records)
 
 
 # -- guessing

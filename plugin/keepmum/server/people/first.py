@@ -9,13 +9,14 @@ from collections.abc import Iterator, Mapping
 from keepmum.core import validation
 from keepmum.core.errors import SettingsError
 from keepmum.server.people.administration import Administration, NewKey
-from keepmum.server.people.keys import KeyRing
+from keepmum.server.people.keys import KeyRing, digest_of
 from keepmum.server.people.roles import EVERY_PROJECT
 from keepmum.server.people.secret import make_secret, read_secret, secret_file
 from keepmum.service.team import Team, TeamRecords
 
 __all__ = ["administration", "first_key", "key_ring", "operator", "secret_of"]
 
+_CHECK = "the secret of this server"  # whose digest shows another secret
 _FIRST = "admin"  # name of the first person
 
 
@@ -30,7 +31,7 @@ def operator() -> str:
 def secret_of(home: str, environ: Mapping[str, str], records: TeamRecords) -> bytes:
     """The secret of the server, which is made when there is none yet.
 
-    Raises: SettingsError when keys exist that were made under a secret that is not here.
+    Raises: SettingsError when keys exist that were made under another secret.
     """
     secret = read_secret(home, environ)
     if secret is None:
@@ -40,6 +41,12 @@ def secret_of(home: str, environ: Mapping[str, str], records: TeamRecords) -> by
                 "KEEPMUM_SERVER_SECRET"
             )
         secret = make_secret(home)
+    expected = digest_of(_CHECK, secret)
+    if records.secret_digest(expected) != expected:
+        raise SettingsError(
+            f"{secret_file(home)} or KEEPMUM_SERVER_SECRET is not the secret under which the keys were made, so no key "
+            "would count. Restore the former one"
+        )
     return secret
 
 

@@ -361,6 +361,16 @@ MIGRATIONS = (
         ),
     ),
     Migration("m003_adoption", _ADOPTION),
+    Migration(
+        "m004_secret",
+        "\n".join(
+            (
+                "CREATE TABLE secrets (organisation int PRIMARY KEY, digest bytea NOT NULL);",
+                _records_isolation("secrets"),
+                f"GRANT SELECT, INSERT ON secrets TO {APP_ROLE};",
+            )
+        ),
+    ),
 )
 
 

@@ -73,6 +73,13 @@ class PostgresTeamRecords:
             db.run(_NOTE, *entry)
         return changed
 
+    def secret_digest(self, digest: bytes | None) -> bytes | None:
+        with self._acting() as db:
+            if digest is not None:
+                db.run("INSERT INTO secrets VALUES (%s, %s) ON CONFLICT DO NOTHING", self._organisation, digest)
+            found = db.query("SELECT digest FROM secrets")
+        return found[0][0] if found else None
+
     def keys(self, person: str | None = None) -> list[Key]:
         tail = "WHERE %s::text IS NULL OR person = %s ORDER BY created_at, id"
         with self._acting() as db:

@@ -82,6 +82,14 @@ class SqliteTeamRecords:
             db.execute(_NOTE, entry)
         return changed
 
+    def secret_digest(self, digest: bytes | None) -> bytes | None:
+        found = self._query("SELECT digest FROM team_secret")
+        if not found and digest is not None:
+            with self._database.writing() as db:
+                db.execute("INSERT INTO team_secret SELECT ? WHERE NOT EXISTS (SELECT 1 FROM team_secret)", (digest,))
+            found = self._query("SELECT digest FROM team_secret")
+        return found[0][0] if found else None
+
     def keys(self, person: str | None = None) -> list[Key]:
         tail = "WHERE ?1 IS NULL OR person = ?1 ORDER BY created_at, id"
         return list(map(key_of, self._query(f"SELECT {_KEYS} FROM team_keys {tail}", person)))

@@ -90,6 +90,7 @@ MIGRATIONS = (
             END""",
         ),
     ),
+    Migration("m002_secret", ("CREATE TABLE team_secret (digest BLOB NOT NULL) STRICT",)),
 )
 
 
