@@ -118,7 +118,8 @@ _GO = "async route => { location.hash = route; await new Promise(done => setTime
 _SETTLED = """async () => {
     const busy = () => window.awaited > 0 || document.querySelector("[aria-busy=true], .skel")
         || !document.querySelector("main h1, main .empty");
-    for (const end = Date.now() + 10000; busy();) {
+    const end = Date.now() + 10000;
+    for (let idle = 0; idle < 6; idle = busy() ? 0 : idle + 1) {  // effects ask only after a frame was drawn
         if (Date.now() > end) throw new Error("still loading");
         await new Promise(requestAnimationFrame);
     }

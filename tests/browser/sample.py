@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,7 +21,7 @@ from keepmum_scanner import scan
 __all__ = ["Agents", "Sample", "environment", "fill"]
 
 _HOUR, _DAY = 3_600_000, 86_400_000
-_ROUTER = "".join(f"export const step{n} = () => drain({n});\n" for n in range(60))
+_ROUTER = "export function switchRouter(pool) {\n  wait(0);\n  route(pool);\n}\n"
 _RETRY = "export const retries = 5;\n"
 
 
@@ -84,50 +85,56 @@ def fill(sample: Sample) -> None:
     """Write the sample: a repository, and memories that agents learnt, used, disputed and were refused."""
     _repository(sample)
     agents = Agents(sample)
-    for said in _SAID:
-        fields = {name: value for name, value in said.items() if name not in {"agent", "hours_ago", "text"}}
-        with agents.at(said["hours_ago"] * _HOUR, said["agent"]) as service:
-            service.remember(said["text"], **fields)
-    with agents.at(11 * _DAY - _HOUR, "codex") as service:
-        service.remember(_SAID[2]["text"].replace("two minutes", "zero sessions"), key="deploy.rollback")
-    _use(agents)
-    _refuse(agents)
+    for ago, agent, act in sorted(_events(), key=lambda event: -event[0]):
+        with agents.at(ago, agent) as service:
+            act(service)
     with agents.at(5 * _HOUR, "you, in the dashboard", trust="person", origin="dashboard") as service:
         service.pin("money.units")
-    _change_code(sample)
     with agents.at(0, "claude-code") as service:
-        service.context.resolve_citations()
-        service.settle()
+        service.freshness([service.find("deploy.rollback")], 30.0)  # what it cites is resolved before it changes
+    _change_code(sample)
 
 
-def _use(agents: Agents) -> None:
+_Event = tuple[int, str, Callable[[MemoryService], object]]
+
+
+def _events() -> Iterator[_Event]:
+    """What agents did, and how long ago."""
+    for said in _SAID:
+        yield said["hours_ago"] * _HOUR, said["agent"], functools.partial(_learn, said)
+    better = _SAID[2] | {"text": _SAID[2]["text"].replace("two minutes", "zero sessions")}
+    yield 11 * _DAY - _HOUR, "codex", functools.partial(_learn, better)
     for ago, agent, key in _USES:
-        with agents.at(ago * _DAY, agent) as service:
-            service.load([key])
-    with agents.at(4 * _HOUR, "claude-code") as service:
-        service.recall("which pool gets a deploy first")
-        service.load(["deploy.order"])
-    with agents.at(_DAY, "cursor") as service:
-        service.forget([next(found.memory.id for found in service.recall("npm for installs"))], mode="archive")
-    with agents.at(_DAY, "claude-code") as service:
-        made = Handoffs(service, "project")
-        made.create(
-            "Webhook handler: idempotency key done, tests missing",
-            "cover the duplicate-delivery case in `webhook.spec.ts`",
-            stuck_reason="the fixture server drops the second request",
-            context_keys=("payments.retry", "db.orders"),
-        )
-    with agents.at(2 * _DAY, "codex") as service:
-        Handoffs(service, "project").create(
-            "Upgrade the router; canary is green", "switch production", to_agent="claude-code"
-        )
+        yield ago * _DAY, agent, functools.partial(MemoryService.load, references=[key])
+    yield 4 * _HOUR, "claude-code", lambda service: service.recall("which pool gets a deploy first")
+    yield 4 * _HOUR - 1, "claude-code", functools.partial(MemoryService.load, references=["deploy.order"])
+    yield _DAY, "cursor", _archive
+    yield _DAY - 1, "claude-code", _hand_over
+    for ago, agent in ((3 * _HOUR - 1, "codex"), (7 * _DAY, "claude-code"), (12 * _DAY, "codex")):
+        yield ago, agent, _leak
 
 
-def _refuse(agents: Agents) -> None:
-    secret = "gh" + "p_" + "a1B2c3D4e5" * 3 + "f6G7h8"
-    for ago, agent in ((3 * _HOUR, "codex"), (7 * _DAY, "claude-code"), (12 * _DAY, "codex")):
-        with agents.at(ago, agent) as service, contextlib.suppress(SecretFound):
-            service.remember(f"the deploy key is {secret}")
+def _learn(said: dict[str, Any], service: MemoryService) -> None:
+    fields = {name: value for name, value in said.items() if name not in {"agent", "hours_ago", "text"}}
+    service.remember(said["text"], **fields)
+
+
+def _archive(service: MemoryService) -> None:
+    service.forget([service.recall("npm for installs")[0].memory.id], mode="archive")
+
+
+def _hand_over(service: MemoryService) -> None:
+    Handoffs(service, "project").create(
+        "Webhook handler: idempotency key done, tests missing",
+        "cover the duplicate-delivery case in `webhook.spec.ts`",
+        stuck_reason="the fixture server drops the second request",
+        context_keys=("payments.retry", "db.orders"),
+    )
+
+
+def _leak(service: MemoryService) -> None:
+    with contextlib.suppress(SecretFound):
+        service.remember("the deploy key is " + "gh" + "p_" + "a1B2c3D4e5" * 3 + "f6G7h8")
 
 
 def _git(sample: Sample, *words: str) -> None:
@@ -160,7 +167,5 @@ def _repository(sample: Sample) -> None:
 
 
 def _change_code(sample: Sample) -> None:
-    (sample.root / "deploy/router.ts").write_text(
-        _ROUTER.replace("drain(45)", "drain(45, { wait: 0 })"), encoding="utf-8"
-    )
+    (sample.root / "deploy/router.ts").write_text(_ROUTER.replace("wait(0)", "wait(5)"), encoding="utf-8")
     _git(sample, "commit", "-q", "-a", "-m", "Do not wait")

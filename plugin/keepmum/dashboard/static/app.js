@@ -86,7 +86,6 @@ function App() {
     <${Toast} />${keys && html`<${Keys} onClose=${close} />`}`;
 }
 
-/** @param {Event} event */
 function skip(event) {
   event.preventDefault();
   const main = document.getElementById("main");

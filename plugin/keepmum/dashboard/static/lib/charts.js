@@ -5,7 +5,6 @@ import { day } from "./time.js";
 import { inWords, listed } from "./words.js";
 
 const DAY = 86_400_000;
-/** @param {string} id */
 const colourOf = id => (/^#[0-9a-f]{6}$/iu.test(agentOf(id).colour) ? agentOf(id).colour : "#7d8590");
 
 /** @typedef {{ agent: string, days: [number, number, number, number, number][] }} Lane day, learnt, used, refused, conflicts */

@@ -14,7 +14,6 @@ function stored() {
 
 export const keysAreOn = () => on;
 
-/** @param {boolean} wanted */
 export function switchKeys(wanted) {
   on = wanted;
   document.documentElement.classList.toggle("nokeys", !on);
@@ -31,21 +30,17 @@ export function useKeys(bindings) {
   }, []);
 }
 
-/** @param {EventTarget | null} target */
 const isField = target => target instanceof HTMLElement
   && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/u.test(target.tagName)) && target.getAttribute("type") !== "checkbox";
 
-/** @param {string} name */
 const find = name => layers.map(layer => layer.current[name]).filter(Boolean).pop();
 
-/** @param {KeyboardEvent} event */
 function nameOf(event) {
   if (event.ctrlKey || event.metaKey) return event.altKey ? "" : `mod+${event.key}`;
   if (event.altKey) return "";
   return event.key.length === 1 && event.shiftKey && /[a-z]/iu.test(event.key) ? `shift ${event.key.toLowerCase()}` : event.key;
 }
 
-/** @param {KeyboardEvent} event */
 function pressed(event) {
   if (event.defaultPrevented || event.isComposing) return;
   const always = event.key === "Escape" || event.ctrlKey || event.metaKey;

@@ -56,10 +56,8 @@ const SMALL = ["no", "one", "two", "three", "four", "five", "six", "seven", "eig
 /** @param {number} n @returns {string} `six`, `214`, `1,905` */
 export const inWords = n => SMALL[n] || figures(n);
 
-/** @param {number} n */
 export const figures = n => n.toLocaleString("en-GB");
 
-/** @param {string} text */
 export const sentence = text => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** @param {number} n @param {string} one @param {string} [many] @returns {string} `1 memory`, `214 memories` */

@@ -1,6 +1,6 @@
 // What works, what is wrong and what to do about it; secrets; and how it is set, to read only.
 import { html, useEffect, useState } from "../vendor/preact.js";
-import { Btn, Icon, Problem, Skeleton } from "../lib/parts.js";
+import { Btn, Icon, Plain, Problem, Skeleton } from "../lib/parts.js";
 import { address } from "../lib/route.js";
 import { act, ask, may, useAsk } from "../lib/state.js";
 import { counted, figures, inWords, sentence } from "../lib/words.js";
@@ -9,7 +9,7 @@ import { counted, figures, inWords, sentence } from "../lib/words.js";
 const Level = ({ level }) => html`<${Icon} name=${level === "ok" ? "check" : level === "problem" || level === "note" ? "warn" : "clock"} colour=${level === "ok" ? "ok" : level === "problem" ? "bad" : level === "note" ? "warn" : "faint"} /><span class="vh">${level}: </span>`;
 
 /** @param {{ text: string }} props a next step: a command in code style where it is one */
-const Step = ({ text }) => (text ? html`<span><span class="cmd">${text}</span></span>` : html`<span></span>`);
+const Step = ({ text }) => html`<span>${text && (text.includes("`") ? html`<span class="muted small"><${Plain} text=${text} /></span>` : html`<span class="cmd">${text}</span>`)}</span>`;
 
 /** @param {{ title: string, children?: any }} props */
 const Part = ({ title, children }) => html`<section class="card checks"><header><h2>${title}</h2></header><ul>${children}</ul></section>`;

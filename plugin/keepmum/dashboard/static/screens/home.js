@@ -42,7 +42,8 @@ const Line = ({ kind, title, text, id }) => (kind ? html`<em>${kind}</em><span>$
 const ICONS = { contradictions: "warn", conflicts: "warn", "changed-code": "commit", duplicates: "copy", outside: "eye", unconfirmed: "eye", expiring: "clock", unused: "clock" };
 
 /** What a group of the review says in one line. @param {any} need @returns {[string, string]} */
-function needSays({ group, count, title, reason, key, cosine }) {
+function needSays({ group, count, title: full, reason, key, cosine }) {
+  const title = full.replace(/\.$/u, "");
   const more = count > 1 ? `${sentence(inWords(count))} ` : "";
   /** @type {Record<string, [string, string]>} */
   const says = {

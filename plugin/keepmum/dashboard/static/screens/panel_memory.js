@@ -12,13 +12,13 @@ const CHIPS = [["", "All"], ["decision", "Decisions"], ["task", "Tasks"], ["pref
 /** @type {Record<string, string>} */
 const SHORT = { troubleshooting: "fix" };
 
-/** @param {{ row: any, message: any, onDone: () => void }} props an unfolded card: why, where it comes from, use, and actions */
-function Unfolded({ row, message, onDone }) {
+/** @param {{ row: any, message: any, onGone: () => void }} props an unfolded card: why, where it comes from, use, and actions */
+function Unfolded({ row, message, onGone }) {
   const { data, error, busy, reload } = useAsk("memory", { id: row.id }, true), [editing, setEditing] = useState(false);
   if (error && !data) return html`<${Problem} error=${error} retry=${reload} />`;
   if (!data) return html`<${Skeleton} busy=${busy} lines=${3} />`;
-  const { memory, can, used } = data, run = async verb => { if (await act(verb, { ids: [memory.id], revisions: { [memory.id]: revisionOf(memory) } })) onDone(); };
-  if (editing) return html`<${Edit} memory=${memory} onDone=${() => { setEditing(false); reload(); onDone(); }} onLeave=${() => setEditing(false)} />`;
+  const { memory, can, used } = data, run = async verb => { if (await act(verb, { ids: [memory.id], revisions: { [memory.id]: revisionOf(memory) } }) && verb !== "still_true") onGone(); };
+  if (editing) return html`<${Edit} memory=${memory} onDone=${() => { setEditing(false); reload(); }} onLeave=${() => setEditing(false)} />`;
   const by = used.agents.map(id => agentOf(id).title);
   return html`<p class="whole"><${Plain} text=${memory.text} /></p>${memory.why && html`<p class="note">Why: <${Plain} text=${memory.why} /></p>`}
     ${data.warnings.map(warning => html`<div class="alert" key=${warning.kind}><${Icon} name="warn" /><div><b>${warning.says}</b> ${warning.do}</div></div>`)}
@@ -29,13 +29,13 @@ function Unfolded({ row, message, onDone }) {
       ${message && html`<${Btn} quiet on=${() => message(memory.short || memory.id)}>Ask about this<//>`}</div>`;
 }
 
-/** @param {{ row: any, open: boolean, folds: boolean, onOpen: (id: string) => void, message: any, onDone: () => void }} props */
-function Card({ row, open, folds, onOpen, message, onDone }) {
+/** @param {{ row: any, open: boolean, folds: boolean, onOpen: (id: string) => void, message: any, onGone: () => void }} props */
+function Card({ row, open, folds, onOpen, message, onGone }) {
   const title = row.key && !row.hit ? row.key : row.title || "(no title)", body = row.hit ? html`<${Marked} pieces=${row.hit.passage} />` : row.excerpt;
   return html`<li class=${open ? "open" : ""}><div class="m"><${Who} id=${row.updated_by || row.agent} /><${Dot} />${SHORT[row.kind] || (KINDS[row.kind] || [row.kind])[0]}
     ${row.flags.slice(0, 1).map(flag => html`<${Dot} /><${Flag} name=${flag} />`)}<span class="when num"><${When} at=${row.updated_at} form="short" /></span></div>
     <button type="button" class="fold" aria-expanded=${open ? "true" : "false"} onClick=${() => onOpen(open ? "" : row.id)}><b>${title}</b></button>
-    ${open && folds ? html`<${Unfolded} row=${row} message=${message} onDone=${onDone} />` : html`<p>${body}</p>${row.tags.length > 0 && html`<div class="m">${row.tags.slice(0, 4).map(tag => html`<span class="tag">${tag}</span>`)}</div>`}`}</li>`;
+    ${open && folds ? html`<${Unfolded} row=${row} message=${message} onGone=${onGone} />` : html`<p>${body}</p>${row.tags.length > 0 && html`<div class="m">${row.tags.slice(0, 4).map(tag => html`<span class="tag">${tag}</span>`)}</div>`}`}</li>`;
 }
 
 /** @param {{ text: string, onText: (text: string) => void }} props searches 150 ms after the last key */
@@ -54,21 +54,22 @@ function Search({ text, onText }) {
 
 /** @param {{ query: string, full: boolean, open: string, onOpen: (id: string) => void, onFit: (says: string) => void, message: any }} props */
 export function MemoryTab({ query, full, open, onOpen, onFit, message }) {
-  const [text, setText] = useState(query), [chip, setChip] = useState(""), { changes } = useShared(), seen = useRef(-1), [limit, setLimit] = useState(50);
+  const [text, setText] = useState(query), [chip, setChip] = useState(""), { changes, mine } = useShared(), seen = useRef(-1), [limit, setLimit] = useState(50);
   useEffect(() => { setText(query); }, [query]);
   const filter = chip.startsWith("#") ? { tags: [chip.slice(1)] } : chip ? { kinds: [chip] } : {}, used = Boolean(text || chip || open);
   const { data, error, busy, reload } = useAsk("memories", { ...filter, ...(text ? { query: text } : {}), limit, facets: true }, !used);
   useEffect(() => { if (data) { seen.current = changes; onFit(data.query ? `${figures(data.total)} of ${figures(data.of)} fit` : ""); } }, [data]);
   useEffect(() => () => onFit(""), []);
+  useEffect(() => { if (mine) reload(); }, [mine]); // what was done here, and its undo
   const tags = data && data.facets ? Object.keys(data.facets.tags).slice(0, 3) : [], stale = used && data && seen.current >= 0 && seen.current !== changes;
   const rows = data ? data.rows : [], shown = open && !rows.some(row => row.id === open);
-  const list = html`<ul class="wl" aria-label="Memories">${rows.map(row => html`<${Card} key=${row.id} row=${row} open=${row.id === open} folds=${!full} onOpen=${onOpen} message=${message} onDone=${reload} />`)}</ul>
+  const list = html`<ul class="wl" aria-label="Memories">${rows.map(row => html`<${Card} key=${row.id} row=${row} open=${row.id === open} folds=${!full} onOpen=${onOpen} message=${message} onGone=${() => onOpen("")} />`)}</ul>
     ${data && rows.length < data.total && limit < 200 && html`<div class="ws"><${Btn} quiet on=${() => setLimit(200)}>Show more<//></div>`}`;
   return html`<div class="ws"><${Search} text=${text} onText=${setText} /><div class="chips" role="group" aria-label="Filters">${[...CHIPS, ...tags.map(tag => [`#${tag}`, `#${tag}`])].map(([id, says]) => html`<${Chip} key=${id} pressed=${chip === id} on=${() => { setChip(id); onOpen(""); }}>${says}<//>`)}</div>
     ${data && data.lexical_only && html`<p class="muted fit" role="status">${data.lexical_only}</p>`}${stale && html`<p role="status"><${Btn} on=${reload}>Something changed: show<//></p>`}</div>
     ${error && html`<${Problem} error=${error} retry=${reload} />`}<${Skeleton} busy=${busy && !data} lines=${6} />${data && !rows.length && html`<${Nothing} found=${Boolean(text || chip)} />`}
-    ${shown && !full && html`<ul class="wl"><li class="open"><${Unfolded} row=${{ id: open }} message=${message} onDone=${reload} /></li></ul>`}
-    ${full && open ? html`<div class="split opened"><div class="list" tabindex="0" role="region" aria-label="Found">${list}</div><${Detail} key=${open} id=${open} onBack=${() => onOpen("")} onChanged=${reload} /></div>` : list}`;
+    ${shown && !full && html`<ul class="wl"><li class="open"><${Unfolded} row=${{ id: open }} message=${message} onGone=${() => onOpen("")} /></li></ul>`}
+    ${full && open ? html`<div class="split opened"><div class="list" tabindex="0" role="region" aria-label="Found">${list}</div><${Detail} key=${open} id=${open} onBack=${() => onOpen("")} onChanged=${() => {}} /></div>` : list}`;
 }
 
 /** @param {{ found: boolean }} props */
