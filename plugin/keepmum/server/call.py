@@ -20,7 +20,7 @@ from keepmum.service.team import ORGANISATION, Team
 __all__ = ["Answer", "Call", "Forbidden", "HttpError"]
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
-_UNKNOWN = "no memory has this key, or an id that begins so; search for it by its content"
+_UNKNOWN = "nothing that this key may read has this name or id"
 
 
 def _do_nothing() -> None:

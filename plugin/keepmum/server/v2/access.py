@@ -21,7 +21,7 @@ __all__ = ["at_memory", "find", "named", "overtaken", "run_once"]
 
 _Result = TypeVar("_Result")
 _SHORTEST = 4  # characters of a prefix
-_UNKNOWN = "no memory has this id, or an id that begins so"
+_UNKNOWN = "nothing that this key may read has this name or id"
 
 
 def find(service: MemoryService, reference: str) -> Memory:
