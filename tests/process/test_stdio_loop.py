@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack
@@ -15,7 +16,9 @@ import pytest
 from mcp_process import LIMIT, ServerProcess, code_of, request, text_of
 
 SAMPLE = Path(__file__).resolve().parent.parent / "mcp_sample.py"
-PLUGIN = SAMPLE.parent.parent / "plugin"
+ROOT = SAMPLE.parent.parent
+PLUGIN = ROOT / "plugin"
+SOURCES = ("plugin", "scanner", "hooks", "installers")
 
 posix = pytest.mark.skipif(os.name == "nt", reason="Windows has neither signals for processes nor named FIFOs in files")
 
@@ -93,6 +96,21 @@ def test_start_imports_no_expensive_module(bare_python: list[str]) -> None:
         "subprocess", "tempfile", "threading", "typing", "urllib.parse", "uuid",
     }  # fmt: skip
     assert costly.isdisjoint(loaded.stdout.split())
+
+
+def test_a_session_imports_nothing_of_a_server(home: Path) -> None:
+    program = (
+        f"import os, sys; sys.path[:0] = {[str(ROOT / name) for name in SOURCES]!r}; "
+        "import keepmum.mcp.serve; from keepmum.service import opening\n"
+        "with opening.open_session(os.environ, 'test', upkeep=False) as memory:\n"
+        "    memory.remember('a session stores and finds'); memory.recall('finds'); memory.resume()\n"
+        "print(*sys.modules)"
+    )
+    command = [sys.executable, "-I", "-c", program]
+    loaded = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=True, cwd=home)
+    found = {name.partition(".")[0] for name in loaded.stdout.split()}
+    assert "keepmum" in found
+    assert found.isdisjoint({"starlette", "uvicorn", "psycopg", "psycopg_pool", "mcp", "prometheus_client", "anyio"})
 
 
 def test_stray_output_and_child_processes_stay_off_the_protocol(server: ServerProcess) -> None:

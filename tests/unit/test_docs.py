@@ -30,6 +30,7 @@ DOCUMENTS = (
     "docs/library.md",
     "docs/markdown.md",
     "docs/search.md",
+    "docs/server.md",
     "docs/team-server.md",
     "docs/upgrading.md",
 )

@@ -25,7 +25,7 @@ from keepmum.server.state import ServerState
 from keepmum.server.upkeep import Upkeep
 from keepmum.service.team import PostgresSpec, Team, TeamSqliteSpec, open_team
 
-__all__ = ["open_memory", "run"]
+__all__ = ["check", "open_memory", "run"]
 
 _STOP_SECONDS = 20  # for requests that are running when the server is told to stop
 _KEEP_ALIVE = 30  # seconds that an idle connection stays open
@@ -62,6 +62,30 @@ def run(settings: ServerSettings, scan: validation.Scan) -> None:
         with _listening(settings) as listener, Upkeep(team.records, ring, _log_head):
             _serve(build(team, ring, settings, [api_keys.find], state), listener, settings, state)
     log("stopped")
+
+
+def check(settings: ServerSettings, scan: validation.Scan) -> list[str]:
+    """What `run` would do, in lines for a person; everything is opened and closed again.
+
+    Raises: SettingsError, StoreError with the first problem.
+    """
+    api_keys = ApiKeys(settings.api_keys)
+    for path in filter(None, (settings.tls_cert, settings.tls_key)):
+        if not os.access(path, os.R_OK):
+            raise SettingsError(f"{path} cannot be read; it is in tls.cert or tls.key")
+    with contextlib.closing(open_memory(settings, scan)) as team:
+        team.check()
+        key_ring(settings.home, os.environ, team.records)
+        keys = len(team.records.keys())
+        if not api_keys and not keys:
+            raise SettingsError("nobody has a key; `keepmum serve init` makes one, or set API_KEYS")
+    scheme = "https" if settings.tls_cert else "http"
+    return [
+        f"database  {'PostgreSQL' if settings.database_url else settings.database_file}",
+        f"address   {scheme}://{settings.bind}:{settings.port}{f', as {settings.url}' if settings.url else ''}",
+        f"keys      {keys}, and {len(api_keys)} in API_KEYS",
+        "ready to run",
+    ]
 
 
 def _serve(app: App, listener: socket.socket, settings: ServerSettings, state: ServerState) -> None:

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple, cast
 from urllib.parse import urlsplit
 
 from keepmum.core.errors import SettingsError
-from keepmum.workspace import toml_file
+from keepmum.workspace import toml_edit, toml_file
 
-__all__ = ["DECLARED", "Declared", "ServerSettings", "load", "state_folder"]
+__all__ = ["DECLARED", "Declared", "ServerSettings", "load", "state_folder", "store_value"]
 
 _PREFIX = "KEEPMUM_SERVER_"
 _LARGEST_SECRET = 64 * 1024  # bytes of a file
@@ -30,6 +30,7 @@ class ServerSettings(NamedTuple):
     tls_key: str = ""
     trusted_proxies: tuple[str, ...] = ()
     database_url: str = ""
+    database_owner_url: str = ""
     database_pool: int = 8
     threads: int = 16
     reads_per_minute: int = 600
@@ -61,6 +62,15 @@ class Declared(NamedTuple):
 def state_folder(keepmum_home: str) -> str:
     """The folder of the server's state."""
     return os.path.join(keepmum_home, "server")
+
+
+def store_value(keepmum_home: str, name: str, value: str) -> None:
+    """Write a setting to server.toml, which only its owner may read.
+
+    Raises: SettingsError when the file cannot be written.
+    """
+    path = os.path.join(state_folder(keepmum_home), "server.toml")
+    toml_file.write_text(path, toml_edit.changed(path, toml_file.read_text(path) or "", name, value))
 
 
 def load(keepmum_home: str, environ: Mapping[str, str], given: Mapping[str, object] | None = None) -> ServerSettings:
@@ -227,6 +237,13 @@ DECLARED = (
         "trusted_proxies", "trusted_proxies", _networks, "proxies whose `X-Forwarded-*` is believed, and who end TLS"
     ),
     Declared("database.url", "database_url", _text, "a PostgreSQL address; without it, SQLite is used", is_secret=True),
+    Declared(
+        "database.owner_url",
+        "database_owner_url",
+        _text,
+        "the address for the tables' owner, for migrations only",
+        is_secret=True,
+    ),
     Declared("database.pool", "database_pool", _between(1, 200), "connections to PostgreSQL"),
     Declared("threads", "threads", _between(1, 256), "requests that are served at the same time"),
     Declared("limits.reads", "reads_per_minute", _between(0, 1_000_000), "reads a minute for each key; 0 for no limit"),

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 
 from keepmum import embedding
 from keepmum.core import validation
-from keepmum.core.memory import Kind, LogFilter, Trust
+from keepmum.core.errors import InvalidInput
+from keepmum.core.memory import LIMITS, Kind, LogFilter, Trust
 from keepmum.embedding.background import BackgroundEmbedder
 from keepmum.service import MemoryService, Place, ServiceOptions
 from keepmum.service.embeddings import Embeddings
@@ -31,6 +32,8 @@ __all__ = [
     "Team",
     "TeamRecords",
     "TeamSqliteSpec",
+    "create_database",
+    "migrate_database",
     "open_shared",
     "open_team",
 ]
@@ -47,6 +50,28 @@ def open_team(spec: SharedSpec, scan: validation.Scan, environ: Mapping[str, str
     """
     embedder = None if environ is None else embedding.in_background(settings.load(environ, None), environ)
     return Team(open_shared(spec), scan, embedder)
+
+
+def create_database(admin: str) -> tuple[str, str]:
+    """Create roles and tables in a PostgreSQL database; returns the addresses for their owner and for requests.
+
+    `admin` is the address for a superuser, which is used only here.
+
+    Raises: StoreError.
+    """
+    from keepmum.stores import postgres
+
+    return postgres.create_database(admin)
+
+
+def migrate_database(owner: str) -> list[str]:
+    """Apply the missing migrations to a PostgreSQL database as the owner of its tables; returns their names.
+
+    Raises: StoreError.
+    """
+    from keepmum.stores import postgres
+
+    return postgres.migrate(owner)
 
 
 class Team:
@@ -83,6 +108,7 @@ class Team:
 
         Raises: InvalidInput, SecretFound when a name cannot be stored.
         """
+        _check_place(place)
         options = ServiceOptions(
             place=place,
             agent=agent or "unknown",
@@ -151,3 +177,13 @@ class Team:
             self._shared_model.close()
         self._upkeep.close()
         self.shared.close()
+
+
+def _check_place(place: Place) -> None:
+    """Check the names that a client chose: they are compared as they are, and a control character separates spaces.
+
+    Raises: InvalidInput.
+    """
+    for field, name in (("project", place.project), ("session", place.session), ("user", place.user)):
+        if name and (len(name) > LIMITS.name or not name.isprintable()):
+            raise InvalidInput(field, f"must be printable and have at most {LIMITS.name} characters")

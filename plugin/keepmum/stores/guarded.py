@@ -93,10 +93,10 @@ class _Lock:
 
     def reads_space(self, space: str) -> bool:
         """Whether the memories of a namespace of keys may be read (see `memory.space_of`)."""
-        scope, owner, _ = space.split("\x1f")
+        scope, _, rest = space.partition("\x1f")
         if scope == "session":  # which does not say of which project it is
             return self.read is None
-        return self.reads(owner if scope in _OF_PROJECTS else None)
+        return self.reads(rest.rpartition("\x1f")[0] if scope in _OF_PROJECTS else None)
 
     def check_writes(self, projects: Iterable[str | None]) -> None:
         """Check that all of these projects may be changed.

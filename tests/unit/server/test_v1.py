@@ -116,6 +116,14 @@ def test_a_secret_is_refused_in_every_field(api: Api, token: str, field: str) ->
     assert token not in str(answer)
 
 
+@pytest.mark.parametrize("project", ["a\x1fb", "a\nb", "a\u2028b", "x" * 201, "\u202ea"])
+def test_a_project_has_a_plain_name(api: Api, project: str) -> None:
+    body = {"text": "a", "title": "b", "project": project}
+    status, answer = api.ask("POST", PATH, body, key="root")
+    assert (status, answer["error"]["message"][:15]) == (400, "project: must b")
+    assert api.ask("GET", f"{PATH}/search", query="a", project=project, key="root")[0] == 400
+
+
 def test_a_memory_is_loaded_as_it_was_before_it_is_reinforced(api: Api) -> None:
     memory = api.store("loaded twice", tags=["x", "y"], agent="codex")
     (first,), (second,) = api.loaded(memory), api.loaded(memory)

@@ -87,7 +87,7 @@ _COUNTS: Schema = {"type": "object", "properties": {"data": forms.OBJECT}, "requ
 
 ROUTES = (
     Route("GET", "/api/v2/export", export_memories, "reader", "Export as JSON lines", "transfer", {200: {}},
-          query={"project": _PROJECT}),
+          query={"project": _PROJECT}, produces=_LINES),
     Route("POST", "/api/v2/import", import_memories, "writer", "Import JSON lines", "transfer", {200: _COUNTS},
           query={"project": _PROJECT}, media_type=_LINES, largest=_LARGEST),
 )  # fmt: skip
