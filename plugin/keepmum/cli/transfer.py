@@ -142,8 +142,8 @@ def _print_preview(counted: Survey, source: str, memory: MemoryService, *, here:
     lines = [f"{console.memory_count(counted.memories)}{_period(counted)}"]
     if counted.former:
         lines[0] += f", and {counted.former:,} former states of them"
-    lines.append(f"kinds: {_most(counted.kinds, memory)}")
-    lines.append(f"written by: {_most(counted.authors, memory)}")
+    if counted.memories:
+        lines += [f"kinds: {_most(counted.kinds, memory)}", f"written by: {_most(counted.authors, memory)}"]
     if counted.projects and not here:
         targets = Counter[str]()
         for name, count in counted.projects.items():
@@ -157,8 +157,11 @@ def _print_preview(counted: Survey, source: str, memory: MemoryService, *, here:
     ]
     if len(counted.not_kept) > _MOST_LOSSES:
         lines.append(f"not kept: {len(counted.not_kept) - _MOST_LOSSES:,} more kinds of fields or rows")
-    lines.append("All are marked as from outside: they are found on request, and not shown unasked until confirmed.")
-    for line in lines if counted.memories or counted.unreadable else lines[:1]:
+    if counted.memories:
+        lines.append(
+            "All are marked as from outside: they are found on request, and not shown unasked until confirmed."
+        )
+    for line in lines:
         sys.stderr.write(f"  {line}\n")
 
 

@@ -41,6 +41,11 @@ _DATABASES = (
     "memory.db", "memories.db", "claude-mem.db", "engram.db", "sqlite_vec.db", "history.db", "memory.jsonl",
     os.path.join("data", "memories.db"),
 )  # fmt: skip
+# Databases that are recognised and not read: a table, one of its columns, and whose it is.
+_OTHERS = (
+    ("memories", "trust", "of Keepmum itself: `keepmum export` copies it"),
+    ("entity", "permalink", "of basic-memory, which is an index: import the folder of its notes"),
+)
 _SHOWN = 8  # tables of a database that no format recognises
 _PLAIN = re.compile(r"[a-z_]{1,24}")  # other names could hold anything
 
@@ -73,9 +78,9 @@ def format_of(path: str) -> tuple[Format, str]:
         return format_of(inner)[0], inner
     if found.tables:
         shown = ", ".join(sorted(filter(_PLAIN.fullmatch, found.tables))[:_SHOWN])
-        is_ours = "trust" in found.tables.get("memories", ())
-        owner = (
-            "Keepmum's own: `keepmum export` copies it" if is_ours else f"of no known tool; it has the tables {shown}"
+        owner = next(
+            (owner for table, column, owner in _OTHERS if column in found.tables.get(table, ())),
+            f"of no known tool; it has the tables {shown}",
         )
         raise InvalidInput("file", f"{path} is a database {owner}")
     if found.is_folder:
@@ -84,7 +89,8 @@ def format_of(path: str) -> tuple[Format, str]:
             f"{path} holds neither MEMORY.md nor folders such as 2026-01-31, nor what another known tool has; "
             "name a file in it, or see `keepmum import --help`",
         )
-    return named("keepmum"), path  # its errors name each line
+    # Its errors name each line.
+    return named("keepmum")._replace(title="no format that is known, read as an export of Keepmum"), path
 
 
 def reading(known: Format, path: str) -> Iterator[Found]:

@@ -205,8 +205,9 @@ def _explained(error: sqlite3.Error) -> str:
         )
     if "unable to open" in text or "readonly" in text or "read-only" in text:
         return (
-            "cannot be opened without writing to it, because its program did not close it; start that program once, "
-            "or copy the file and those beside it (-wal, -shm, -journal) to a folder of yours and import the copy"
+            "cannot be opened without writing to it, because its program did not close it; start that program once, or "
+            "copy the file and those beside it (-wal, -shm, -journal), open the copy with `sqlite3 COPY .tables`, and "
+            "import the copy"
         )
     if "unsupported file format" in text:
         return "has a newer format than this SQLite can read; export it with the program that it belongs to"
