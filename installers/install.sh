@@ -213,7 +213,12 @@ newest() {
 	where=latest/download
 	[ -z "$version" ] || where=download/v$version
 	download "$source/$where/SHA256SUMS" "$work/SHA256SUMS" || return
-	version_in "$work/SHA256SUMS" || fail "$source/$where/SHA256SUMS names no release"
+	found=$(version_in "$work/SHA256SUMS") || fail "$source/$where/SHA256SUMS names no release" || return
+	if [ "${version:-$found}" != "$found" ]; then
+		fail "$source/$where/SHA256SUMS names version $found"
+		return
+	fi
+	printf '%s\n' "$found"
 }
 
 # Sets bundle to a folder with the code from the source, below the work folder unless the source is a folder.
@@ -277,7 +282,7 @@ show_plan() {
 	*://* | git@*) echo "  fetch it from $source${version:+, version $version}, and check it" ;;
 	*) echo "  take it from $source${version:+, version $version}" ;;
 	esac
-	echo "  copy it to ${KEEPMUM_HOME:-$HOME/.keepmum}/app, and add it to the coding agents that are found"
+	echo "  copy it to ${KEEPMUM_HOME:-~/.keepmum}/app, and add it to the coding agents that are found"
 }
 
 # Does as `install` from the source, in a temporary folder that is removed at the end.

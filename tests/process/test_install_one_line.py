@@ -227,6 +227,15 @@ def test_a_version_that_does_not_exist_is_an_error(piped: Callable[..., Done], h
     assert (done.returncode, "v9.9.9/SHA256SUMS" in done.stderr, _untouched(home)) == (1, True, True)
 
 
+def test_a_place_that_offers_another_version_is_refused(
+    piped: Callable[..., Done], releases: Releases, home: Path
+) -> None:
+    folder = releases.folder / "releases" / "download"
+    (folder / "v0.0.9").symlink_to(folder / "v0.1.0")
+    done = piped("--version", "0.0.9")
+    assert (done.returncode, "names version 0.1.0" in done.stderr, _untouched(home)) == (1, True, True)
+
+
 def test_the_proxy_is_used(piped: Callable[..., Done], releases: Releases, programs: Path, home: Path) -> None:
     _with(programs, "curl")
     done = piped(KEEPMUM_SOURCE="http://127.0.0.1:9/releases", http_proxy=releases.origin)
