@@ -31,8 +31,9 @@ class Desk:
         if show is None or view not in views.offered(self.dashboard):
             raise InvalidInput("view", f"is none of {', '.join(sorted(views.offered(self.dashboard)))}")
         given = Arguments(args)
-        answer = self._answer(show(self.dashboard, given))
-        return answer | ({"about": views.about(self.dashboard)} if given.flag("about") else {})
+        data = show(self.dashboard, given)
+        frame = {"about": views.about(self.dashboard)} if given.flag("about") else {}
+        return {**self._answer(data), **frame}
 
     def change(self, verb: str, args: JsonObject) -> JsonObject:
         """Do what a person decided; the answer says what undoes it."""
