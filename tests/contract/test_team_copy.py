@@ -89,9 +89,22 @@ def test_a_copy_that_was_interrupted_goes_on(to: str, tmp_path: Path) -> None:
 def test_a_database_with_other_data_is_refused(to: str, tmp_path: Path) -> None:
     with _opened("sqlite", tmp_path / "a") as source, _opened(to, tmp_path / "b") as target:
         _filled(source)
+        target.store.commit([Change(None, a_memory("another"))])
+        with pytest.raises(StoreError, match="memories of its own"):
+            copy_team(source[:2][::-1], target[:2][::-1])
         _filled(target)
+        with pytest.raises(StoreError, match="audit log of its own"):
+            copy_team(source[:2][::-1], target[:2][::-1])
+
+
+@pytest.mark.parametrize("to", ENGINES)
+def test_a_refused_copy_leaves_no_key(to: str, tmp_path: Path) -> None:
+    with _opened("sqlite", tmp_path / "a") as source, _opened(to, tmp_path / "b") as target:
+        _filled(source)
+        target.records.note(Entry(NOW, "root", "tested"))
         with pytest.raises(StoreError, match="of its own"):
             copy_team(source[:2][::-1], target[:2][::-1])
+        assert (target.records.people(), target.records.keys()) == ([], [])
 
 
 @pytest.mark.parametrize("to", ENGINES)

@@ -42,10 +42,9 @@ def copy_team(source: _Side, target: _Side, report: Callable[[int], object] = la
     Raises: StoreError when the target has other data, or in the end not the same.
     """
     people, keys = source[1].people(), source[1].keys()
+    _refuse_others(source, target)
     target[1].adopt_people(people, keys, source[1].erasures())
-    secret = source[1].secret_digest(None)
-    if secret is not None and target[1].secret_digest(secret) != secret:
-        raise StoreError("the keys of the target are kept under another secret; use an empty database")
+    target[1].secret_digest(source[1].secret_digest(None))
     rows = _copy_audit(source[1], target[1])
     digest, count = hashlib.sha256(), 0
     for page in _pages(source[0]):
@@ -54,24 +53,34 @@ def copy_team(source: _Side, target: _Side, report: Callable[[int], object] = la
         for memory in page:
             digest.update(_text(target[0], memory).encode())
         report(count)
-    if sum(map(len, _pages(target[0]))) != count:
-        raise StoreError("the target has memories of its own; use an empty database")
-    if {person.id for person in target[1].people()} != {person.id for person in people} or (
-        sorted(target[1].keys()) != sorted(keys)
-    ):
-        raise StoreError("the target has people or keys of its own; use an empty database")
+    if sum(map(len, _pages(target[0]))) != count or sorted(target[1].keys()) != sorted(keys):
+        raise StoreError("the target was changed meanwhile; empty it and start again")
     return Copied(count, len(people), len(keys), rows, digest.hexdigest())
+
+
+def _refuse_others(source: _Side, target: _Side) -> None:
+    """Check that the target has nothing but a part of the source, before anything is written.
+
+    Raises: StoreError.
+    """
+    head = target[1].seal()
+    last = next(source[1].chain(head.number - 1), None) if head.number else None
+    people, others = source[1].people(), target[1].people()
+    if {person.id for person in others} - {person.id for person in people} or (
+        head.number and (last is None or last.hash != head.hash)
+    ):
+        raise StoreError("the target has people or an audit log of its own; use an empty database")
+    if target[1].secret_digest(None) not in {None, source[1].secret_digest(None)}:
+        raise StoreError("the target's keys are kept under a secret of its own; use an empty database")
+    for page in _pages(target[0]):
+        if len(source[0].get([memory.id for memory in page])) != len(page):
+            raise StoreError("the target has memories of its own; use an empty database")
 
 
 def _copy_audit(source: TeamRecords, target: TeamRecords) -> int:
     """Copy the rest of the audit log; returns its length."""
-    head = target.seal()
-    rows = source.chain()
-    known = itertools.islice(rows, head.number)
-    last = next(iter(list(known)[-1:]), None)
-    if head.number and (last is None or last.hash != head.hash):
-        raise StoreError("the target has an audit log of its own; use an empty database")
-    number = head.number
+    number = target.seal().number
+    rows = source.chain(number)
     while part := list(itertools.islice(rows, _ROWS)):
         try:
             target.adopt_audit(part)

@@ -135,6 +135,8 @@ class Administration:
         self._check_name("name", name)
         if agent:
             self._check_name("agent", agent)
+        if projects is not None and not projects:
+            raise InvalidInput("projects", "is empty; leave it out for wherever the person has a role")
         for project in projects or ():
             self._check_role(project, role or "reader")
         at = _now()
