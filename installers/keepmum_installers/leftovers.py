@@ -42,7 +42,7 @@ def clear(machine: Machine) -> None:
     trees += [os.path.join(models, name) for name in _names(models) if name.startswith(MINILM.name)]
     for tree in trees:
         _remove_tree(tree)
-    for path in (os.path.join(models, "lock"), machine.state("swept"), machine.state("live.json")):
+    for path in (os.path.join(models, "lock"), *map(machine.state, ("swept", "live.json", "lexical-only"))):
         with contextlib.suppress(OSError):
             os.unlink(path)
     for folder in ("cache", "bin", "state", "models"):

@@ -394,6 +394,7 @@ _WRITTEN_LATER = (
     "cache/vectors-2497ee7d08ebc781/rows-1",
     "cache/packed-03d8301a992517fc/packed.bin",
     "state/swept",
+    "state/lexical-only",
     "state/live.json",
 )
 
