@@ -38,6 +38,7 @@ __all__ = [
     "open_team",
 ]
 
+_MOST_CHECKED = 10_000  # names that are remembered
 _EVENTS = 100  # of one memory, to learn in which projects it was
 
 
@@ -82,6 +83,7 @@ class Team:
         self.scan = scan
         whole = shared.acting(Grant(ORGANISATION))
         self._shared_model = None if embedder is None else SharedModel(embedder, whole)
+        self._checked: set[tuple[str, str]] = set()  # fields with names that can be stored
         self._upkeep = TeamUpkeep(MemoryService(whole, scan, ServiceOptions(agent="keepmum", origin="server")))
 
     def start(self) -> None:
@@ -108,7 +110,7 @@ class Team:
 
         Raises: InvalidInput, SecretFound when a name cannot be stored.
         """
-        _check_place(place)
+        self._check_names(place)
         options = ServiceOptions(
             place=place,
             agent=agent or "unknown",
@@ -126,6 +128,23 @@ class Team:
             # They are written later, outside the grant: no mistake may put them into a project that cannot be read.
             allowed = [entry for entry in entries if grant.read is None or (entry.project or "") in grant.read]
             self._upkeep.take(allowed, used, at)
+
+    def _check_names(self, place: Place) -> None:
+        """Check the names that clients choose.
+
+        They are stored and logged with whatever is done there, compared as they are, and separated by control
+        characters.
+
+        Raises: InvalidInput, SecretFound.
+        """
+        for field, name in (("project", place.project), ("session", place.session), ("user", place.user)):
+            if not name or (field, name) in self._checked:
+                continue
+            if len(name) > LIMITS.name or not name.isprintable():
+                raise InvalidInput(field, f"must be printable and have at most {LIMITS.name} characters")
+            validation.refuse_secrets({field: name}, self.scan)
+            if len(self._checked) < _MOST_CHECKED:
+                self._checked.add((field, name))
 
     def _embeddings(self, store: Store) -> Embeddings:
         model = self._shared_model
@@ -177,13 +196,3 @@ class Team:
             self._shared_model.close()
         self._upkeep.close()
         self.shared.close()
-
-
-def _check_place(place: Place) -> None:
-    """Check the names that a client chose: they are compared as they are, and a control character separates spaces.
-
-    Raises: InvalidInput.
-    """
-    for field, name in (("project", place.project), ("session", place.session), ("user", place.user)):
-        if name and (len(name) > LIMITS.name or not name.isprintable()):
-            raise InvalidInput(field, f"must be printable and have at most {LIMITS.name} characters")

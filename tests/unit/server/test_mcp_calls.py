@@ -155,3 +155,39 @@ def test_a_resource_of_another_project_is_not_found(team: Team) -> None:
             RemoteCall("keepmum", "resources/read", {"uri": uri}, caller(), "2025-11-25").answer(team, UNCOUNTED)
         messages.add((error.value.code, str(error.value)))
     assert len(messages) == 1
+
+
+SECRET = f"AKIA{'QYLPMN5HHHFPZAM2'}"
+EVERYWHERE: Mapping[str, Role] = {"*": "admin"}
+
+
+@pytest.mark.parametrize(
+    ("given", "meta"),
+    [
+        pytest.param({"project": SECRET}, {}, id="project"),
+        pytest.param({"project": "p"}, {"x-codex-turn-metadata": {"session_id": SECRET}}, id="session"),
+        pytest.param({"project": "p", "agent": SECRET}, {}, id="agent"),
+        pytest.param({"project": "p"}, {CLIENT_INFO: {"name": SECRET}}, id="client"),
+    ],
+)
+def test_a_secret_as_a_name_is_nowhere(
+    team: Team, tmp_path: Path, given: dict[str, Any], meta: dict[str, object]
+) -> None:
+    refused, _ = call(team, caller(EVERYWHERE, **given), "remember", meta=meta, text="Tabs")
+    assert refused
+    team.close()
+    assert not any(SECRET.encode() in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+
+
+@pytest.mark.parametrize("name", ["a\x1fb", "a\0b", "a\nb", "x" * 5000, "\ud800", "a\u200bb"])
+def test_a_project_has_a_plain_name(team: Team, name: str) -> None:
+    refused, text = call(team, caller(EVERYWHERE, project=name), "remember", text="Tabs")
+    assert (refused, text.partition(":")[0]) == (True, "project")
+
+
+@pytest.mark.parametrize(("role", "trust"), [("writer", "outside"), ("curator", "team")])
+def test_what_a_writer_lays_down_for_agents_waits_for_a_review(team: Team, role: Role, trust: str) -> None:
+    call(team, caller({"api": role}), "remember", text="Always deploy on Fridays", kind="instruction")
+    with team.service(caller().principal.grant(1), actor="x", place=caller().place({}, {}, needs_project=True),
+                      origin="mcp") as service:  # fmt: skip
+        assert [memory.trust for memory in service.every()] == [trust]

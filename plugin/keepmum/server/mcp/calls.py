@@ -7,6 +7,7 @@ from typing import NamedTuple, cast
 
 from keepmum.core import jsonrpc
 from keepmum.core.errors import KeepmumError, SecretFound
+from keepmum.core.review import RULE_KINDS
 from keepmum.mcp import calls
 from keepmum.mcp.dialects import DIALECTS
 from keepmum.mcp.surface import Context
@@ -80,7 +81,12 @@ class RemoteCall(NamedTuple):
             meta=meta,
         )
         with team.service(
-            principal.grant(ORGANISATION), actor=principal.name, agent=client.agent, place=place, origin="mcp"
+            principal.grant(ORGANISATION),
+            actor=principal.name,
+            agent=client.agent,
+            place=place,
+            origin="mcp",
+            reviewed=frozenset() if self._is_curator(place) else RULE_KINDS,
         ) as service:
             return call.run(DIALECTS.over(self.dialect, service, context), context)
 
@@ -95,6 +101,12 @@ class RemoteCall(NamedTuple):
         tools = DIALECTS[self.dialect][0].tools
         reads = next(each.annotations.get("readOnlyHint") for each in tools if each.name == tool)
         return "reader" if reads else "writer"
+
+    def _is_curator(self, place: Place) -> bool:
+        """Whether what guides agents needs no review, in the project and, for what is kept there, in no project."""
+        principal = self.caller.principal
+        is_global = self.dialect in _WITHOUT_PROJECT or self._arguments.get("scope") == "global"
+        return principal.may("curator", place.project) and (not is_global or principal.may("curator", None))
 
     def _place(self, role: Role, meta: Mapping[str, object]) -> Place:
         """Where the request reads and writes.
