@@ -14,7 +14,7 @@ from keepmum.core.review import RULE_KINDS
 from keepmum.dashboard.arguments import JsonObject
 from keepmum.dashboard.base import Dashboard
 
-__all__ = ["VERDICT_FLAGS", "brief", "card", "cards", "full", "hit", "passage"]
+__all__ = ["VERDICT_FLAGS", "brief", "card", "cards", "conflicting", "full", "hit", "passage"]
 
 _EXCERPT = 240  # characters
 _SHORT = len(PREFIX) + 12
@@ -35,11 +35,30 @@ def cards(dashboard: Dashboard, memories: Sequence[Memory], *, seconds: float = 
     service = dashboard.service
     freshness = service.freshness(memories, seconds) if memories else {}
     projects = service.elsewhere(memories)
-    now = service.now()
-    return [card(memory, now, freshness.get(memory.id), projects.get(memory.id)) for memory in memories]
+    now, conflicts = service.now(), conflicting(dashboard)
+    return [
+        card(memory, now, freshness.get(memory.id), projects.get(memory.id), in_conflict=memory.id in conflicts)
+        for memory in memories
+    ]
 
 
-def card(memory: Memory, now: int, freshness: Freshness | None = None, project: str | None = None) -> JsonObject:
+def conflicting(dashboard: Dashboard) -> frozenset[str]:
+    """The ids of the memories whose value one agent replaced by another, and nobody decided."""
+    service = dashboard.service
+    found: frozenset[str] = dashboard.remembered(
+        "conflicts", (service.changes(), service.place), lambda: frozenset(service.conflicting())
+    )
+    return found
+
+
+def card(
+    memory: Memory,
+    now: int,
+    freshness: Freshness | None = None,
+    project: str | None = None,
+    *,
+    in_conflict: bool = False,
+) -> JsonObject:
     """The row of one memory."""
     left = retention.retention(memory, now)
     return {
@@ -51,15 +70,23 @@ def card(memory: Memory, now: int, freshness: Freshness | None = None, project: 
         "uses": memory.access_count,
         "left": round(left, 4),
         "has_why": bool(memory.why),
-        "flags": _flags(memory, now, left, freshness),
+        "flags": _flags(memory, now, left, freshness, in_conflict=in_conflict),
     }
 
 
-def full(memory: Memory, now: int, freshness: Freshness | None = None, project: str | None = None) -> JsonObject:
+def full(
+    memory: Memory,
+    now: int,
+    freshness: Freshness | None = None,
+    project: str | None = None,
+    *,
+    in_conflict: bool = False,
+) -> JsonObject:
     """One memory with its whole text."""
     git = dict(memory.git or {})
     checked_out = {"branch": git.get("branch"), "commit": git.get("commit")} if git.get("commit") else None
-    return {**card(memory, now, freshness, project), **_values(memory, _REST), "git": checked_out}
+    row = card(memory, now, freshness, project, in_conflict=in_conflict)
+    return {**row, **_values(memory, _REST), "git": checked_out}
 
 
 def brief(memory: Memory) -> JsonObject:
@@ -129,11 +156,12 @@ def _stems(text: str) -> frozenset[str]:
     return frozenset(map(ranking.stem, ranking.index_terms(text)))
 
 
-def _flags(memory: Memory, now: int, left: float, freshness: Freshness | None) -> list[str]:
+def _flags(memory: Memory, now: int, left: float, freshness: Freshness | None, *, in_conflict: bool) -> list[str]:
     """What a person should notice, what matters most first."""
     is_rule = memory.kind in RULE_KINDS and memory.trust == "agent" and memory.confirmed_at is None
     known = {
         "outside": memory.trust == "outside",
+        "conflict": in_conflict and memory.status == "active",
         VERDICT_FLAGS.get(freshness.verdict if freshness else "", ""): True,
         "unconfirmed": is_rule,
         "expires": memory.expires_at is not None and now < memory.expires_at <= now + _SOON_MS,

@@ -169,6 +169,7 @@ class MemoryService:
     review = _method_of(Reviewer, Reviewer.review)
     overview = _method_of(Reviewer, Reviewer.overview)
     review_counts = _method_of(Reviewer, Reviewer.review_counts)
+    conflicting = _method_of(Reviewer, Reviewer.conflicting)
     review_item = _method_of(Reviewer, Reviewer.review_item)
     compare = _method_of(Reviewer, Reviewer.compare)
     decide = _method_of(Decider, Decider.decide)

@@ -180,6 +180,8 @@ def test_a_value_that_another_agent_replaced_waits_for_a_person(
         ("now", "retry 3 times"), ("before", "retry 5 times"),
     ]  # fmt: skip
     assert "Cursor replaced the value of payments.retry" in found["reason"]
+    assert [row["flags"] for row in _shown(desk, "memories")["rows"]] == [["conflict"]]
+    assert [each["kind"] for each in _shown(desk, "memory", id="payments.retry")["warnings"]] == ["conflict"]
 
 
 def test_home_says_what_agents_need(desk: Desk, agent: MemoryService, open_memory: OpenService) -> None:

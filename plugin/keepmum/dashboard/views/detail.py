@@ -14,7 +14,7 @@ from keepmum.core.memory import LIMITS, Activity, Citation, JsonValue, LogFilter
 from keepmum.core.retention import DAY_MS
 from keepmum.dashboard.arguments import Arguments, JsonObject
 from keepmum.dashboard.base import Dashboard
-from keepmum.dashboard.cards import brief, full
+from keepmum.dashboard.cards import brief, conflicting, full
 from keepmum.dashboard.views.about import verbs_of
 from keepmum.dashboard.views.entries import entry
 
@@ -29,6 +29,7 @@ _LINES = 400
 _GONE_ONLY_BY = frozenset({"restore", "undo"})  # verbs for a memory that was removed
 _ADVICE = {
     "outside": ("This comes from outside, and nobody has confirmed it.", "Confirm it, or forget it."),
+    "conflict": ("One agent replaced what another had stored.", "Decide in Review which value is right."),
     "code-gone": ("The code that it cites is gone.", "Look whether it still holds, then edit it or mark it as wrong."),
     "code-changed": (
         "The code that it cites has changed since.",
@@ -47,7 +48,8 @@ def detail(dashboard: Dashboard, given: Arguments) -> JsonObject:
     now = service.now()
     cited = service.cited(memory, _CODE_SECONDS)
     freshness = combined([verdict for _, verdict in cited])
-    shown = full(memory, now, freshness, service.elsewhere([memory]).get(memory.id))
+    project, in_conflict = service.elsewhere([memory]).get(memory.id), memory.id in conflicting(dashboard)
+    shown = full(memory, now, freshness, project, in_conflict=in_conflict)
     past = service.history(memory.id)
     events = service.activity(_EVENTS, everywhere=True, wanted=LogFilter(memory=memory.id))
     return {

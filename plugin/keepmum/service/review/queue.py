@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Unpack
 from keepmum.core import review
 from keepmum.core.agents import identify
 from keepmum.core.errors import InvalidInput, NotFound, StoreError
-from keepmum.core.memory import LogFilter, Memory, Outline
+from keepmum.core.memory import LogFilter, Memory
 from keepmum.core.review import Decision, Entry, Group
 from keepmum.service import lookup
 from keepmum.service.context import ServiceContext
@@ -141,7 +141,7 @@ class Reviewer:
         if compare != 0:
             pairs.update(compare)
             code.update(_CODE_SECONDS if compare is None else _PAGE_SECONDS)
-        known = review.Known(pairs.near, code.changed(outlines), self._replaced(outlines))
+        known = review.Known(pairs.near, code.changed(outlines), self.conflicting())
         found = review.entries(outlines, known, now, context.options.policy)
         state = context.store.features.review_state
         hidden = frozenset[str]() if postponed or state is None else state.postponed(now)
@@ -149,12 +149,12 @@ class Reviewer:
             found = [entry for entry in found if review.item_id(entry) not in hidden]
         return _Queue(found, pairs.unchecked)
 
-    def _replaced(self, outlines: Sequence[Outline]) -> dict[str, str]:
-        """By memory id, the agent whose write was the last change and replaced the value of another agent."""
-        context, active, found = self.context, {each.id for each in outlines}, dict[str, str]()
+    def conflicting(self) -> dict[str, str]:
+        """By memory id, the agent that replaced the value of another agent, where no person has decided about it."""
+        context, found = self.context, dict[str, str]()
         with contextlib.suppress(StoreError):  # a server may have no log
             events = context.store.activity(_CONFLICTS, None, LogFilter(actions=("conflict",)))
-            for memory in active.intersection(event.memory for event in events if event.memory):
+            for memory in {event.memory for event in events if event.memory}:
                 conflict = review.open_conflict(context.store.history(memory))
                 if conflict is not None:
                     found[memory] = context.masker.text(identify(conflict.agent).title)
