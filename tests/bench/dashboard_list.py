@@ -9,7 +9,6 @@ asks at most 25 times when it opens, and paints a search at most twice the servi
 from __future__ import annotations
 
 import os
-import shutil
 import statistics
 import sys
 import tempfile
@@ -17,7 +16,7 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-from browser.conftest import Tab, serving, tab
+from browser.conftest import Tab, chromium_program, serving, tab
 from browser.sample import Sample, fill
 
 _COUNT = 10_000
@@ -105,7 +104,7 @@ def main() -> None:
         sample.home.mkdir()
         fill(sample)
         options = ["--no-sandbox"] if os.geteuid() == 0 else []
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=options)
+        browser = playwright.chromium.launch(executable_path=chromium_program(), args=options)
         found: dict[bool, list[tuple[float, float, int]]] = {False: [], True: []}
         for _ in range(_RUNS):
             for everything, runs in found.items():

@@ -37,10 +37,15 @@ class Served(NamedTuple):
         return self.address.partition("/#")[0]
 
 
+def chromium_program() -> str | None:
+    """The path of the system's Chromium."""
+    return next(filter(None, map(shutil.which, _CHROMIUM)), None)
+
+
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
     """The system's Chromium; one for all tests of a process."""
-    program = next(filter(None, map(shutil.which, _CHROMIUM)), None)
+    program = chromium_program()
     if program is None:
         pytest.skip("no chromium is on this machine (apt-get install --no-install-recommends chromium)")
     with sync_playwright() as playwright:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Route, sync_playwright
 
-from browser.conftest import ROOT, Served, Tab, serving, tab
+from browser.conftest import ROOT, Served, Tab, chromium_program, serving, tab
 from browser.sample import Sample, fill
 
 _SEARCH = "memories?q=which pool gets a deploy first"
@@ -114,7 +114,7 @@ def main(target: str) -> None:
         if model is not None:
             shutil.copytree(model, sample.home / ".keepmum" / "models" / model.name.partition("-int8-")[0])
         options = ["--no-sandbox"] if os.geteuid() == 0 else []
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=options)
+        browser = playwright.chromium.launch(executable_path=chromium_program(), args=options)
         if target == "--docs":
             with serving(sample) as served, tab(browser, served, width=1180, height=660) as one:
                 one.go("home")

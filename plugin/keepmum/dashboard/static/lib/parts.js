@@ -87,7 +87,7 @@ export const Diff = ({ runs, only }) => runs.map(({ op, text }) => {
   const bare = text.trimEnd(), blank = text.slice(bare.length);
   if (op === "same") return text;
   if (only && op !== only) return "";
-  return op === "del" ? html`<del>${bare}</del>${blank || " "}` : html`<ins>${bare}</ins>${blank}`;
+  return op === "del" ? html`<del>${bare}</del>${only ? blank : blank || " "}` : html`<ins>${bare}</ins>${blank}`;
 });
 
 /** Text with `code` in code style; nothing else of Markdown means anything. @param {{ text: string }} props */
