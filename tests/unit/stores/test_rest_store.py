@@ -247,7 +247,7 @@ def test_a_search_of_all_projects_sends_no_project(open_memory: OpenService, fak
 
 def test_a_search_of_the_global_scope_is_not_sent(open_memory: OpenService, fake: FakeServer) -> None:
     assert found(open_memory(), "zebra", scope="global") == []
-    assert fake.requests == []
+    assert not fake.asked("GET", "/api")
 
 
 def test_all_tags_are_filtered_at_the_server_and_any_tag_here(open_memory: OpenService, fake: FakeServer) -> None:

@@ -342,10 +342,19 @@ class RestStore:
             self._reader.cut = ""
             return of_full(self._full)
         result = otherwise()
+        if self._breaker.is_v2 is None and not self._breaker.is_open:  # that was known here
+            self._find_out()
         if self._known.facts() is None:
             return result
         self._reader.cut = ""
         return of_full(self._full)  # the answer has shown that the server is Keepmum's own
+
+    def _find_out(self) -> None:
+        """Ask a server that has not answered yet which version it has."""
+        try:
+            self._known.ask()
+        except StoreError as error:
+            self._breaker.record_failure(error)
 
     def _loaded(self, read: Callable[[], list[Memory]], limit: int) -> list[Memory]:
         """Memories of the mirror, in a read of many with their texts; those that are gone from the server give way."""
