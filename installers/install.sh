@@ -22,6 +22,7 @@ Installs Keepmum in the coding agents on this machine, and tries out that it wor
   --share-key                 with --scope project: put your key for its server into the settings that the team commits
   --no-runtime                install no packages; the core needs none
   --no-semantic               lexical search only: without 90 MB of packages and a model of 84 MB
+  --server                    also the packages of `keepmum serve`, a team's server
   --develop                   run this clone, which has to stay, instead of a copy
   --dry-run                   show what would be done
   -v, --verbose               name each file and command

@@ -81,6 +81,7 @@ def register_installation(subparsers: _Subparsers) -> None:
     )
     add.add_argument("--no-runtime", action="store_false", dest="runtime", help="install no packages")
     add.add_argument("--no-semantic", action="store_false", dest="semantic", help="lexical search only")
+    add.add_argument("--server", action="store_true", help="also the packages of `keepmum serve`, a team's server")
     add.add_argument("--develop", action="store_true", help="run this clone, which has to stay, instead of a copy")
     add.add_argument("--origin", help=argparse.SUPPRESS)  # by install.sh: where upgrades come from
     add.add_argument("--dry-run", action="store_true", help="show what would be done")
@@ -135,6 +136,7 @@ def _install(arguments: argparse.Namespace) -> int:
         settings=tuple(arguments.settings or ()),
         runtime=arguments.runtime,
         semantic=arguments.semantic,
+        server=arguments.server,
         dry_run=arguments.dry_run,
         share_key=arguments.share_key,
         origin=arguments.origin,

@@ -42,6 +42,8 @@ class Options:
     """Settings for the repository, each `NAME=VALUE`."""
     runtime: bool = True
     semantic: bool = True
+    server: bool = False
+    """Whether the packages of `keepmum serve` are installed."""
     dry_run: bool = False
     share_key: bool = False
     """Whether the repository gets the key for the team's server."""
@@ -320,6 +322,8 @@ def _packages(options: Options, root: str | None, machine: Machine) -> Iterator[
         yield f"install packages into {folder}: the core needs none (--no-runtime: install none)"
     if options.semantic and (line := semantic.plan(root, machine)):
         yield line
+    if options.server and ((found := runtime.look(root, machine, runtime.SERVER)) is None or found.missing):
+        yield "install the packages of `keepmum serve`"
 
 
 def _build_runtime(options: Options, root: str, machine: Machine, console: Console) -> None:
@@ -333,6 +337,8 @@ def _build_runtime(options: Options, root: str, machine: Machine, console: Conso
                 semantic.prepare(root, machine, console)
             else:
                 semantic.decline(machine)
+            if options.server:
+                runtime.build(root, machine, console, runtime.SERVER)
         else:
             runtime.ensure_interpreter(machine)
     except InstallError as error:

@@ -3,8 +3,8 @@
 The core runs without packages, so a failure here is reported and never stops an installation. Even without packages the
 runtime's interpreter is useful: `plugin/launch.py` starts it when the client's `python3` is too old.
 
-The packages are installed in two parts, since those for vector search are larger than all others and not available for
-every platform.
+The packages are installed in parts, since those for vector search are larger than all others and not available for
+every platform, and few machines run a server.
 """
 
 from __future__ import annotations
@@ -25,7 +25,18 @@ from keepmum_installers.console import Console
 from keepmum_installers.errors import InstallError
 from keepmum_installers.machine import NEUTRAL, Machine, Outcome
 
-__all__ = ["CORE", "SEMANTIC", "Part", "Runtime", "build", "ensure_interpreter", "look", "needed"]
+__all__ = [
+    "CORE",
+    "SEMANTIC",
+    "SERVER",
+    "Part",
+    "Runtime",
+    "build",
+    "ensure_interpreter",
+    "has_server",
+    "look",
+    "needed",
+]
 
 _LOOK_SECONDS = 20
 _BUILD_SECONDS = 900
@@ -59,6 +70,7 @@ class Part:
 
 CORE = Part("runtime.txt", "keepmum-lock.txt", "installing packages")
 SEMANTIC = Part("semantic.txt", "keepmum-semantic-lock.txt", "installing packages for vector search")
+SERVER = Part("server.txt", "keepmum-server-lock.txt", "installing packages for the server")
 _SEMANTIC_PACKAGES = ("numpy", "onnxruntime")
 
 
@@ -76,8 +88,9 @@ class Runtime:
 def needed(root: str, part: Part = CORE) -> tuple[str, ...]:
     """The names of the packages of a part, without duplicates: some have a line for each platform."""
     with open(os.path.join(root, "pyproject.toml"), "rb") as file:
-        dependencies = tomllib.load(file)["project"]["dependencies"]
-    names = dict.fromkeys(re.split(r"[^A-Za-z0-9._-]", text, maxsplit=1)[0] for text in dependencies)
+        project = tomllib.load(file)["project"]
+    listed = project["optional-dependencies"]["server"] if part is SERVER else project["dependencies"]
+    names = dict.fromkeys(re.split(r"[^A-Za-z0-9._-]", text, maxsplit=1)[0] for text in listed)
     return tuple(name for name in names if (name in _SEMANTIC_PACKAGES) == (part is SEMANTIC))
 
 
@@ -95,6 +108,11 @@ def look(root: str | None, machine: Machine, part: Part = CORE) -> Runtime | Non
     missing = tuple(name for name in names if name not in answer["have"])
     outdated = root is not None and _stamp(machine, part) != _wanted_stamp(root, part)
     return Runtime(python, ".".join(map(str, answer["version"])), missing, outdated)
+
+
+def has_server(machine: Machine) -> bool:
+    """Whether the packages of a server were installed; an upgrade then installs those of the new version."""
+    return bool(_stamp(machine, SERVER))
 
 
 def build(root: str, machine: Machine, console: Console, part: Part = CORE) -> Runtime:

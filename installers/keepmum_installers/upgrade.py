@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from keepmum_installers import files, local_plugin, shell_command, trial
+from keepmum_installers import files, local_plugin, runtime, shell_command, trial
 from keepmum_installers.app import layout, placing
 from keepmum_installers.app.bundle import at
 from keepmum_installers.clients import CLIENTS
@@ -156,6 +156,7 @@ def _refresh(new: str, machine: Machine, console: Console) -> int:
     """Let the current version write what clients read; returns the exit code."""
     packages = [] if os.path.isdir(os.path.join(machine.home, "runtime")) else ["--no-runtime"]
     packages += ["--no-semantic"] if os.path.exists(machine.state("lexical-only")) else []
+    packages += ["--server"] if runtime.has_server(machine) else []
     own = os.path.join(layout.current(machine.home), "installers")
     clients = [f"--client={name}" for name in _registered(machine)]
     command = (local_plugin.interpreter(), "-B", "-I", "-S", own, "install", "--quiet", *clients, *packages)

@@ -18,6 +18,7 @@ def server_modules() -> tuple[ModuleType, ModuleType]:
         from keepmum.server import lifecycle, settings
     except ImportError as error:
         raise SettingsError(
-            f"{error.name} is missing; install the server with: pip install 'keepmum[server]'"
+            f"{error.name} is missing; install the server's packages with `keepmum install --server`, or in an "
+            "environment of your own with: pip install 'keepmum[server]'"
         ) from None
     return settings, lifecycle

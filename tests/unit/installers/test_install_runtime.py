@@ -134,7 +134,7 @@ def test_runtime_of_another_lock_is_outdated(root: Path, machine: Machine) -> No
     assert (found.missing, found.outdated) == ((), True)
 
 
-@pytest.mark.parametrize("part", [runtime.CORE, runtime.SEMANTIC], ids=["core", "semantic"])
+@pytest.mark.parametrize("part", [runtime.CORE, runtime.SEMANTIC, runtime.SERVER], ids=["core", "semantic", "server"])
 def test_every_dependency_of_a_part_is_locked(root: Path, part: runtime.Part) -> None:
     lock = _lock(root, part)
     assert [name for name in runtime.needed(str(root), part) if f"\n{name}==" not in f"\n{lock}"] == []
@@ -152,7 +152,7 @@ def test_the_later_lock_contains_the_earlier(root: Path) -> None:
     assert earlier - later == set()
 
 
-@pytest.mark.parametrize("part", [runtime.CORE, runtime.SEMANTIC], ids=["core", "semantic"])
+@pytest.mark.parametrize("part", [runtime.CORE, runtime.SEMANTIC, runtime.SERVER], ids=["core", "semantic", "server"])
 def test_lock_names_no_host(root: Path, part: runtime.Part) -> None:
     assert "://" not in _lock(root, part)
 
