@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
 import subprocess
@@ -103,11 +104,16 @@ def test_a_key_that_is_withdrawn_on_the_machine_counts_no_more_within_five_secon
     _command(site.home, "people", "add", "dan", "--role", "reader", "--all")
     key = _command(site.home, "keys", "make", "dan").strip()
     assert site.server.ask("GET", "/api/v2/keys", key=key).status == 200
+    stream = http.client.HTTPConnection("127.0.0.1", site.server.port, timeout=20)
+    stream.request("GET", "/api/v2/events", headers={"Authorization": f"Bearer {key}"})
+    events = stream.getresponse()
     _command(site.home, "keys", "withdraw", key[4:12], "--yes")
     end = time.monotonic() + 5
     while (status := site.server.ask("GET", "/api/v2/keys", key=key).status) == 200 and time.monotonic() < end:
         time.sleep(0.1)
     assert status == 401
+    assert events.read() == b"retry: 2000\n\n"  # the stream ends too
+    stream.close()
 
 
 def test_good_keys_are_served_during_a_storm_of_wrong_ones(site: Site) -> None:

@@ -38,6 +38,7 @@ class Metrics:
                 ("model_ready", "Whether searches use the embedding model"),
                 ("isolation_faults", "Memories that a store returned against a grant; must be 0"),
                 ("rate_limited", "Requests refused for the rate of their key"),
+                ("audit_head", "Number of the last sealed row of the audit log; it never becomes less"),
                 ("audit_unsealed", "Rows of the audit log that are not sealed yet"),
                 ("audit_unsealed_age_seconds", "Age of the oldest of them"),
             )
@@ -59,12 +60,13 @@ class Metrics:
 
         Raises: StoreError.
         """
-        unsealed = self._team.records.unsealed()
+        head, unsealed = self._team.records.seal(), self._team.records.unsealed()
         for name, value in {
             "embed_queue": self._team.embed_queue,
             "model_ready": int(self._team.meaning == "ready"),
             "isolation_faults": self._team.shared.faults,
             "rate_limited": self._rates.refused,
+            "audit_head": head.number,
             "audit_unsealed": unsealed.rows,
             "audit_unsealed_age_seconds": 0.0
             if unsealed.oldest is None
