@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 
 from keepmum.cli import console
 from keepmum.cli.login import refuse_in_session
-from keepmum.cli.server_parts import server_modules
 from keepmum.core.errors import InvalidInput
 from keepmum.workspace import allowlist
 
@@ -101,12 +100,12 @@ def _opened(*, changes: bool = True) -> Iterator[Administration]:
     """
     if changes:
         refuse_in_session()
-    settings, lifecycle = server_modules()
+    from keepmum.server import opening, settings
     from keepmum.server.people import first
 
     home = console.state_home()
     chosen, scan = settings.load(home, os.environ), allowlist.AllowlistScanner(home)
-    with first.administration(lifecycle.open_memory(chosen, scan), chosen.home, os.environ, scan) as admin:
+    with first.administration(opening.open_memory(chosen, scan), chosen.home, os.environ, scan) as admin:
         yield admin
 
 

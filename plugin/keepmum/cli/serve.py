@@ -39,7 +39,8 @@ def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
 
 def _init(arguments: argparse.Namespace) -> int:
     refuse_in_session()
-    settings, lifecycle = server_modules()
+    from keepmum.server import opening, settings
+
     if arguments.database:
         from keepmum.service import team
 
@@ -50,7 +51,7 @@ def _init(arguments: argparse.Namespace) -> int:
 
     home = console.state_home()
     chosen, scan = settings.load(home, os.environ), allowlist.AllowlistScanner(home)
-    with first.administration(lifecycle.open_memory(chosen, scan), chosen.home, os.environ, scan) as admin:
+    with first.administration(opening.open_memory(chosen, scan), chosen.home, os.environ, scan) as admin:
         made = first.first_key(admin)
     if made is None:
         console.err("this server has people already; `keepmum keys make` makes another key")
@@ -83,7 +84,8 @@ def _check(_: argparse.Namespace) -> int:
 
 
 def _migrate(_: argparse.Namespace) -> int:
-    settings, __ = server_modules()
+    from keepmum.server import settings
+
     chosen = settings.load(console.state_home(), os.environ)
     done = _apply_migrations(chosen.database_url, chosen.database_owner_url)
     console.out("\n".join(done) if done else "nothing to do: the tables are of this version")

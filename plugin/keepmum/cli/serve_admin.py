@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 from keepmum.cli import console
 from keepmum.cli.login import refuse_in_session
-from keepmum.cli.server_parts import server_modules
 from keepmum.core import audit_chain
 from keepmum.core.errors import InvalidInput, KeepmumError, SettingsError
 from keepmum.workspace import allowlist
@@ -85,12 +84,12 @@ class _Server(NamedTuple):
 
 
 def _server() -> _Server:
-    settings, lifecycle = server_modules()
+    from keepmum.server import opening, settings
     from keepmum.server.people.first import operator
 
     home = console.state_home()
     chosen = settings.load(home, os.environ)
-    return _Server(chosen, lambda: lifecycle.open_memory(chosen, allowlist.AllowlistScanner(home)), operator())
+    return _Server(chosen, lambda: opening.open_memory(chosen, allowlist.AllowlistScanner(home)), operator())
 
 
 def _backup(arguments: argparse.Namespace) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from types import FrameType
 
 import uvicorn
@@ -18,30 +18,20 @@ from keepmum.server.app import build
 from keepmum.server.edge.envelope import App
 from keepmum.server.edge.protocol import TimedProtocol
 from keepmum.server.logs import log
+from keepmum.server.opening import open_memory
 from keepmum.server.people.api_keys import ApiKeys
 from keepmum.server.people.first import key_ring
 from keepmum.server.settings import ServerSettings
 from keepmum.server.state import ServerState
 from keepmum.server.upkeep import Upkeep
-from keepmum.service.team import PostgresSpec, Team, TeamSqliteSpec, open_team
 
-__all__ = ["check", "open_memory", "run"]
+__all__ = ["check", "run"]
 
 _STOP_SECONDS = 20  # for requests that are running when the server is told to stop
 _KEEP_ALIVE = 30  # seconds that an idle connection stays open
 _CONNECTIONS = 2_000  # open at the same time; a further one gets 503
 _BACKLOG = 512
 _CERTIFICATE_TICKS = 50  # of a tenth of a second, between two looks at the certificate
-
-
-def open_memory(settings: ServerSettings, scan: validation.Scan, environ: Mapping[str, str] | None = None) -> Team:
-    """The team's memory that the settings name; with `environ`, searches use the model that is chosen there.
-
-    Raises: StoreError.
-    """
-    if settings.database_url:
-        return open_team(PostgresSpec(settings.database_url, settings.database_pool), scan, environ)
-    return open_team(TeamSqliteSpec(settings.database_file), scan, environ)
 
 
 def run(settings: ServerSettings, scan: validation.Scan) -> None:
