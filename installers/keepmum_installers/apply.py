@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from keepmum.system import private_files
@@ -45,38 +45,50 @@ def _change(change: Change, journal: Journal) -> None:
     if change.undo is None:
         foreign = change.before is not None and not journal.wrote(change.path)
         backup = journal.back_up(change.path, files.read(change.path)) if foreign else None
-        files.replace(change.path, change.before, change.after, change.mode)
-        journal.add(Wrote(change.path, files.digest(change.after) or "", backup))
-        return
-    backup = journal.back_up(change.path, files.read(change.path))
-    files.replace(change.path, change.before, change.after, change.mode)
-    created = change.before is None
-    if isinstance(change.undo, Mark):
-        journal.add(Inserted(change.path, change.undo, created=created, backup=backup))
+        record: Record = Wrote(change.path, files.digest(change.after) or "", backup, change.before)
     else:
-        journal.add(Edited(change.path, change.undo, created=created, backup=backup))
+        backup = journal.back_up(change.path, files.read(change.path))
+        created = change.before is None
+        if isinstance(change.undo, Mark):
+            record = Inserted(change.path, change.undo, created=created, backup=backup)
+        else:
+            record = Edited(change.path, change.undo, created=created, backup=backup)
+    with _recorded(record, journal):
+        files.replace(change.path, change.before, change.after, change.mode)
 
 
 def _link(link: Link, journal: Journal) -> None:
     for missing in private_files.missing_folders(os.path.dirname(link.path)):
         _make_folder(missing, journal)
     try:
-        os.symlink(link.target, link.path)
+        with _recorded(Linked(link.path, link.target), journal):
+            os.symlink(link.target, link.path)
     except FileExistsError:
         raise FileChanged(f"another program created {link.path} meanwhile", "Run this again.") from None
     except OSError as error:
         raise InstallError(f"could not link {link.path}: {error.strerror}", f"Run {link.target} instead.") from None
-    journal.add(Linked(link.path, link.target))
 
 
 def _make_folder(folder: str, journal: Journal) -> None:
     try:
-        os.mkdir(folder, 0o775)  # with no umask everybody could write hooks into it
+        with _recorded(Made(folder), journal):
+            os.mkdir(folder, 0o775)  # with no umask everybody could write hooks into it
     except FileExistsError:
         return
     except OSError as error:
         raise InstallError(f"could not create {folder}: {error.strerror}", "Check its permissions.") from None
-    journal.add(Made(folder))
+
+
+@contextlib.contextmanager
+def _recorded(record: Record, journal: Journal) -> Iterator[None]:
+    """Record a step before it is done: when this process is killed between the two, it can still be undone."""
+    is_new = journal.add(record)
+    try:
+        yield
+    except BaseException:
+        if is_new:
+            journal.remove(record)
+        raise
 
 
 def _run(command: Command, journal: Journal, machine: Machine) -> None:
@@ -171,7 +183,7 @@ def _remove_file(record: Wrote) -> str:
     path, now = record.path, files.read(record.path)
     if now is None:
         return ""
-    if files.digest(now) != record.after:
+    if files.digest(now) not in {record.after, record.former}:
         raise InstallError(f"{path} was changed since it was installed", "Remove it by hand if you do not need it.")
     before = None if record.backup is None else files.read(record.backup)
     _put(path, now, before)

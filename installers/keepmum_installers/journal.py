@@ -35,6 +35,8 @@ class Wrote:
     after: str
     backup: str | None = None
     """The file that was there before, which was not ours."""
+    former: str | None = None
+    """The digest of its former content: a run that was killed may have recorded the change and not made it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +176,7 @@ def _joined(known: tuple[Undo, ...], new: tuple[Undo, ...]) -> tuple[Undo, ...]:
         ours = [each for each in steps if each.item and each.path == step.path and each.now in {older, step.now}]
         if older is not None and ours:
             steps[steps.index(ours[-1])] = replace(ours[-1], now=step.now)
-        else:
+        elif step not in steps:
             steps.append(step)
     return tuple(steps)
 
