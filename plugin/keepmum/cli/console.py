@@ -57,11 +57,14 @@ class Session:
         *,
         notices: bool = True,
         stores: Sequence[str] = (),
+        routes: Sequence[str] = (),
         environ: Mapping[str, str] = os.environ,
     ) -> None:
         self._notices = notices
         trust = trust_of_terminal(environ)
-        self._service = opening.open_session(environ, _AGENT, origin=origin, trust=trust, upkeep=False, stores=stores)
+        self._service = opening.open_session(
+            environ, _AGENT, origin=origin, trust=trust, upkeep=False, stores=stores, routes=routes
+        )
 
     def __enter__(self) -> MemoryService:
         return self._service

@@ -21,6 +21,8 @@ from keepmum.service.importers.memories import write_file
 from keepmum.service.importers.sniff import require_file
 from keepmum.service.importers.survey import Survey, survey
 from keepmum.workspace import settings
+from keepmum.workspace.resolve import backend_kind, resolve
+from keepmum.workspace.routing import store_by_scope
 
 __all__ = ["register"]
 
@@ -94,7 +96,7 @@ def _import(arguments: argparse.Namespace) -> int:
         return _store(json_lines.read_lines(json_lines.bounded(sys.stdin.buffer)), 0, here=arguments.here)
     known, path = _source(arguments.path, arguments.format)
     counted = survey(_watched(importers.reading(known, path)))
-    with console.Session(origin="import", notices=False) as memory:
+    with console.Session(origin="import", notices=False, routes=_local_routes()) as memory:
         _print_preview(counted, f"{path}: {known.title}", memory, here=arguments.here)
     if arguments.dry_run:
         return 0
@@ -114,7 +116,8 @@ def _source(path: str, name: str | None) -> tuple[importers.Format, str]:
 
 def _store(found: Iterable[importers.Found], total: int, *, here: bool) -> int:
     """Import what was read, and print what became of it."""
-    with console.Session(origin="import") as memory:
+    routes = _local_routes()
+    with console.Session(origin="import", routes=routes) as memory:
         progress = _Progress(total)
         done = memory.import_all(found, progress, here=here)
         progress.end()
@@ -127,13 +130,26 @@ def _store(found: Iterable[importers.Found], total: int, *, here: bool) -> int:
         (done.keyless, "without the key, which another memory here has"),
         (done.former, "former states kept in the history"),
         (done.former_refused, "former states left out: invalid, or with a secret"),
-        (done.queued, "wait to be sent to the server"),
     ):
         if count:
             console.err(f"{count:,} {what}")
+    if routes and done.imported:
+        console.err(
+            "they are in this machine's database, not on the team server: `KEEPMUM_BACKEND=sqlite keepmum recall` "
+            "finds them, and `keepmum migrate sqlite rest` copies those of this project to the server"
+        )
     counts = {"imported": done.imported, "updated": done.updated, "unchanged": done.unchanged, "refused": done.refused}
     console.out(", ".join(f"{count} {what}" for what, count in counts.items() if count or what != "updated"))
     return 1 if done.refused else 0
+
+
+def _local_routes() -> tuple[str, ...]:
+    """Where to import to when new memories go to a team server: others' text is not shared by an import."""
+    chosen = resolve(os.environ).settings
+    leading = store_by_scope(backend_kind(chosen), chosen.backend.routes)
+    if "rest" not in leading.values():
+        return ()
+    return tuple(f"{scope}:{'sqlite' if store == 'rest' else store}" for scope, store in leading.items())
 
 
 def _print_preview(counted: Survey, source: str, memory: MemoryService, *, here: bool) -> None:

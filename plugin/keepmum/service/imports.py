@@ -37,8 +37,6 @@ class Imports:
     keyless: int = 0  # stored without the key, which another memory has
     former: int = 0  # former states that were stored
     former_refused: int = 0  # former states that were left out, since they hold a secret or are invalid
-    projects: set[str] = field(default_factory=set)  # ids of projects that got memories
-    queued: int = 0
 
     @property
     def total(self) -> int:
@@ -72,8 +70,9 @@ class Importer:
         Raises: InvalidInput, SecretFound, StoreError.
         """
         context = self.context
-        incoming = self._parsed(values)
-        context.refuse_secrets(serialization.texts(incoming))
+        parsed = serialization.parse(values)
+        context.refuse_secrets(serialization.texts(parsed))  # also of fields that are not kept
+        incoming = _from_outside(parsed)
         present = context.store.get([incoming.id])
         if present:
             return Remembered(context.masker.memory(present[0]), None)
@@ -143,19 +142,10 @@ class Importer:
         try:
             if values.get("scope", "project") in {"project", "shared"} and (here or values.get("project") is None):
                 values["project"] = self.project_of("" if here else item.project)
-            return _Incoming(item.place, self._parsed(values), item.past)
+            return _Incoming(item.place, serialization.parse(values), item.past)
         except KeepmumError as reason:
             self._refuse(done, item.place, str(reason))
             return None
-
-    @staticmethod
-    def _parsed(values: Mapping[str, JsonValue]) -> Memory:
-        """A memory from outside. Its citations are compared with the working tree before anything is said about them.
-
-        Raises: InvalidInput.
-        """
-        parsed = serialization.parse(values)
-        return replace(trust.unconfirmed(parsed, "outside"), origin="import", citations=parsed.citations)
 
     def _store(self, batch: Sequence[_Incoming], done: Imports) -> None:
         """Write a batch; one by one when another memory has the id or the key of one of them."""
@@ -188,7 +178,7 @@ class Importer:
             self._refuse(done, incoming.place, str(reason))
             return None
         past = () if present is not None else self._past(incoming, done)
-        return Change(present, replace(memory, revision=len(past) + memory.revision), past=past)
+        return Change(present, replace(_from_outside(memory), revision=len(past) + memory.revision), past=past)
 
     def _past(self, incoming: _Incoming, done: Imports) -> tuple[Revision, ...]:
         """The former states that can be stored, latest first, numbered from 1."""
@@ -196,12 +186,12 @@ class Importer:
         for former in reversed(incoming.past):
             values = {**serialization.to_json(incoming.memory), **former.values, "title": incoming.memory.title}
             try:
-                state = self._parsed({name: value for name, value in values.items() if value is not None})
+                state = serialization.parse({name: value for name, value in values.items() if value is not None})
                 validation.refuse_secrets(serialization.texts(state), self.context.scan, self.context.related)
             except (InvalidInput, SecretFound, ScannerFailed):
                 done.former_refused += 1
                 continue
-            states.append((former, serialization.to_json(replace(state, revision=len(states) + 1))))
+            states.append((former, serialization.to_json(replace(_from_outside(state), revision=len(states) + 1))))
         done.former += len(states)
         found = [
             Revision(incoming.memory.id, number, former.at, former.by, "updated", before)
@@ -218,9 +208,7 @@ class Importer:
     def _commit(self, changes: Sequence[Change], done: Imports) -> None:
         """Write changes in one transaction; their vectors are computed later, in the background."""
         written = [change.after for change in changes if change.after is not None]
-        receipt = self.context.log.commit(changes, [self.context.log.entry("imported", memory) for memory in written])
-        done.queued = receipt.queued
-        done.projects.update(memory.project for memory in written if memory.project)
+        self.context.log.commit(changes, [self.context.log.entry("imported", memory) for memory in written])
         updated = sum(change.before is not None for change in changes)
         done.updated += updated
         done.imported += len(changes) - updated
@@ -240,6 +228,11 @@ class Importer:
             else:
                 self._commit([replace(change, after=replace(memory, key=None))], done)
                 done.keyless += 1
+
+
+def _from_outside(parsed: Memory) -> Memory:
+    """A memory as it is imported. Its citations are compared with the working tree before anything is said of them."""
+    return replace(trust.unconfirmed(parsed, "outside"), origin="import", citations=parsed.citations)
 
 
 def _is_newer(memory: Memory, present: Memory) -> bool:

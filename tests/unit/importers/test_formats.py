@@ -351,3 +351,13 @@ def test_a_secret_in_a_former_text_is_left_out(capsys: pytest.CaptureFixture[str
     assert (status, out) == (0, "2 imported, 0 unchanged, 0 refused\n")
     assert "1 former states left out" in err
     assert_hidden(_SECRET, out + err)
+
+
+def test_a_secret_in_a_field_that_is_not_kept_is_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    row = {"id": "mem_01m7yytwqcewd9089yc1qzhn18", "title": "x", "text": "y", "created_at": 1, "updated_at": 1,
+           "confirmed_at": 1, "confirmed_by": _SECRET}  # fmt: skip
+    path = tmp_path / "all.jsonl"
+    path.write_text(json.dumps(row))
+    status, out, err = run_import(capsys, path, "--yes")
+    assert (status, out) == (1, "0 imported, 0 unchanged, 1 refused\n")
+    assert_hidden(_SECRET, out + err)
