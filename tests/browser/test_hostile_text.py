@@ -51,7 +51,7 @@ def test_odd_text_is_shown_and_does_not_widen_the_page(opened: Tab) -> None:
     page.set_viewport_size({"width": 320, "height": 700})
     for number, text in enumerate(ODD):
         opened.go(f"memories?open=odd.{number}")
-        expect(page.locator(".detail .body")).to_contain_text(text.strip("\u202e\u2066\ufeff "))
+        expect(page.locator(".detail")).to_contain_text(text.strip("\u202e\u2066\ufeff "))
         assert page.evaluate("document.documentElement.scrollWidth") <= 320
     opened.go("memories")
     assert page.evaluate("document.documentElement.scrollWidth") <= 320

@@ -1,7 +1,7 @@
 // The three pictures: lanes of days, a fading curve, and bars. SVG, so that a stylesheet and a screen reader understand them.
 import { html } from "../vendor/preact.js";
 import { agentOf } from "./state.js";
-import { day } from "./time.js";
+import { day, spoken } from "./time.js";
 import { inWords, listed } from "./words.js";
 
 const DAY = 86_400_000;
@@ -63,13 +63,13 @@ export function Curve({ fading, now }) {
   const x = at => 26 + 366 * (at - from) / Math.max(1, to - from);
   const y = left => 98 - 88 * Math.min(1, Math.max(0, left));
   const line = points => points.map(([at, left], n) => `${n ? "L" : "M"}${x(at).toFixed(1)} ${y(left).toFixed(1)}`).join("");
-  const says = fading.half_at ? `half left on ${day(fading.half_at)}, if nobody loads it` : fading.says, marks = [[from, "start"], [now, "middle"], [to, "end"]];
+  const says = fading.half_at ? `half left on ${day(fading.half_at)}, if nobody loads it` : spoken(fading.says), marks = [[from, "start"], [now, "middle"], [to, "end"]];
   return html`<svg class="curve" viewBox="0 0 400 122" role="img" aria-label=${`How much of it is left: ${Math.round(fading.left * 100)} % today; ${says}`}>
     ${[[1, "1"], [0.5, ".5"], [0, "0"]].map(([left, says]) => html`<line class="rule" x1="26" x2="392" y1=${y(Number(left))} y2=${y(Number(left))} /><text x="20" y=${y(Number(left)) + 4} text-anchor="end">${says}</text>`)}
     ${fading.past.length > 1 && html`<path class="area" d=${`${line(fading.past)}L${x(now).toFixed(1)} 98L${x(fading.past[0][0]).toFixed(1)} 98Z`} /><path class="past" d=${line(fading.past)} />`}
     <path class="ahead" d=${line(fading.ahead)} />
     ${fading.loads.filter(at => at >= from).map(at => html`<circle class="load" cx=${x(at)} cy=${y(1)} r="3" />`)}
     ${fading.half_at && fading.half_at <= to && html`<circle class="half" cx=${x(fading.half_at)} cy=${y(fading.left / 2)} r="3.5" />`}
-    <text x="392" y="25" text-anchor="end">${says}</text>
+    <text x="392" y=${(fading.ahead[fading.ahead.length >> 1] || [0, 0])[1] > 0.7 ? 92 : 25} text-anchor="end">${says}</text>
     ${marks.map(([at, anchor], n) => (n !== 1 || (x(now) > 84 && x(now) < 320)) && html`<text x=${x(Number(at))} y="116" text-anchor=${anchor}>${n === 1 ? "today" : day(Number(at))}</text>`)}</svg>`;
 }

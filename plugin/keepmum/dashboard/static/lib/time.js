@@ -46,3 +46,6 @@ export const midnight = at => new Date(at).setHours(0, 0, 0, 0);
 
 /** @param {number} at @returns {string} for the `datetime` of a `time` element */
 export const iso = at => new Date(at).toISOString();
+
+/** @param {string} text whose dates are to read as `31 Jan` */
+export const spoken = text => text.replace(/\b\d{4}-\d\d-\d\d\b/gu, date => day(Date.parse(date)));

@@ -6,7 +6,7 @@ import { useKeys } from "../lib/keys.js";
 import { Btn, Diff, Dot, Flag, Icon, Plain, Problem, Skeleton, When, Who } from "../lib/parts.js";
 import { address } from "../lib/route.js";
 import { act, agentOf, revisionOf, useAsk } from "../lib/state.js";
-import { ago, moment } from "../lib/time.js";
+import { ago, moment, spoken } from "../lib/time.js";
 import { counted, DID, hundredths, KINDS, listed, sentence, TRUST } from "../lib/words.js";
 import { Edit } from "./edit.js";
 
@@ -38,7 +38,7 @@ function Change({ id, path }) {
 function Warnings({ view }) {
   const [shown, show] = useState(""), changed = view.citations.find(each => each.verdict === "changed" || each.verdict === "gone");
   return html`${view.wrong && html`<div class="alert bad"><${Icon} name="flag" /><div><b>Marked as wrong on ${moment(view.wrong.at)}.</b> ${view.wrong.reason}</div></div>`}
-    ${view.warnings.map(warning => html`<div class="alert" key=${warning.kind}><${Icon} name="warn" /><div><b>${warning.says}</b> ${warning.do}
+    ${view.warnings.map(warning => html`<div class="alert" key=${warning.kind}><${Icon} name="warn" /><div><b>${spoken(warning.says)}</b> ${warning.do}
       ${warning.kind.startsWith("code-") && changed && html`<br /><${Btn} icon="file" pressed=${Boolean(shown)} on=${() => show(shown ? "" : changed.path)}>Show the change<//>`}</div></div>`)}
     ${shown && html`<${Change} id=${view.memory.id} path=${shown} />`}`;
 }
@@ -113,7 +113,7 @@ export function Detail({ id, picked, onBack, onChanged }) {
   if (!data) return html`<article class="detail" aria-label="Memory" aria-busy="true"><${Skeleton} busy=${busy} lines=${8} /></article>`;
   if (editing) return html`<article class="detail" aria-label="Edit memory"><${Edit} memory=${data.memory} onDone=${() => { setEditing(false); done(); }} onLeave=${() => setEditing(false)} /></article>`;
   return html`<article class="detail" aria-label="Memory" tabindex="-1"><${Head} memory=${data.memory} /><${Actions} view=${data} run=${run} onBack=${onBack} />
-    <${Warnings} view=${data} /><p class="body"><${Plain} text=${data.memory.text} /></p>
+    <${Warnings} view=${data} />${data.memory.text.trim() !== data.memory.title && html`<p class="body"><${Plain} text=${data.memory.text} /></p>`}
     ${data.memory.why && html`<div class="sec"><h2>Why</h2><p class="note"><${Plain} text=${data.memory.why} /></p></div>`}<${Origin} view=${data} /><${Fades} fading=${data.fading} />
     <${History} view=${data} onPutBack=${async version => { if (await act("put_back", { id, revision: revisionOf(data.memory), version })) done(); }} /><${Near} near=${data.near} /></article>`;
 }
@@ -125,6 +125,6 @@ const Head = ({ memory }) => html`<div class="head2"><div class="chips"><span cl
   <h2 class="title">${memory.title || "(no title)"}</h2></div>`;
 
 function Fades({ fading }) {
-  return html`<div class="sec"><h2>How it fades</h2>${fading.fades ? html`<${Curve} fading=${fading} now=${Date.now()} />` : html`<p class="muted">${sentence(fading.says || "does not fade")}</p>`}</div>`;
+  return html`<div class="sec"><h2>How it fades</h2>${fading.fades ? html`<${Curve} fading=${fading} now=${Date.now()} />` : html`<p class="muted">${spoken(sentence(fading.says || "does not fade"))}</p>`}</div>`;
 }
 

@@ -76,8 +76,7 @@ export function Edit({ memory, onDone, onLeave }) {
   return html`<div class="edit" role="group" aria-label="Edit"><h2>Edit</h2><${Field} name="title" ...${shared} limit=${120} /><${Field} name="text" ...${shared} rows=${7} limit=${65536} /><${Field} name="why" ...${shared} rows=${3} limit=${5000} />
     <div class="field"><label for="edit-kind">Kind</label><select id="edit-kind" class="in" value=${draft.kind} onChange=${event => set({ ...draft, kind: event.target.value })}>${Object.entries(KINDS).map(([kind, [says]]) => html`<option value=${kind}>${says}</option>`)}</select></div>
     <${Field} name="tags" ...${shared} limit=${2000} />${error && !placed && html`<p class="msg" role="alert"><${Icon} name="warn" /><span><b>${error.message}</b></span></p>`}
-    <div class="acts2"><${Btn} primary k="⌘ ↵" disabled=${busy} on=${() => keep()}>Keep<//><${Btn} quiet k="esc" on=${() => leave()}>Leave<//>
-    ${drafts.has(memory.id) && html`<${Btn} quiet on=${() => { drafts.delete(memory.id); setDraft(draftOf(base)); }}>As it was<//>`}</div></div>`;
+    <div class="acts2"><${Btn} primary k="⌘ ↵" disabled=${busy} on=${() => keep()}>Keep<//><${Btn} quiet k="esc" on=${() => leave()}>Leave<//></div></div>`;
 }
 
 /** @param {{ mine: Draft, theirs: any, onMine: () => void, onTheirs: () => void, onWrite: () => void }} props */

@@ -121,7 +121,7 @@ export function Screen({ params }) {
 
 const Sort = ({ params, set }) => html`<label class="pickone btn"><span class="vh">Sort</span><select value=${params.get("sort") || "updated"}
   onChange=${event => set({ sort: event.target.value === "updated" ? "" : event.target.value, open: "" })}>
-  ${[["updated", "Newest"], ["used", "Most used"], ["fading", "Fading"], ["created", "First learnt"], ["importance", "Importance"]].map(([value, says]) => html`<option value=${value}>${says}</option>`)}</select></label>`;
+  ${[["updated", "Newest"], ["used", "Most used"], ["fading", "Fading"], ["created", "First learnt"]].map(([value, says]) => html`<option value=${value}>${says}</option>`)}</select></label>`;
 
 // What is filtered, as a file.
 function Export({ args }) {

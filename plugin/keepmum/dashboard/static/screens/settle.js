@@ -5,7 +5,7 @@ import { useKeys } from "../lib/keys.js";
 import { Btn, Diff, Dot, Icon, Plain, useFocus, When, Who } from "../lib/parts.js";
 import { address } from "../lib/route.js";
 import { agentOf, may } from "../lib/state.js";
-import { ago, day } from "../lib/time.js";
+import { ago, day, spoken } from "../lib/time.js";
 import { counted, GROUPS, hundredths, listed, sentence } from "../lib/words.js";
 import { Cited, Source } from "./detail.js";
 
@@ -84,7 +84,7 @@ export function Settle({ item, place, decide }) {
   const footer = n => { const own = decisions.filter(each => each.side === n); return own.length ? own.map(button) : null; };
   return html`<div class="settle"><div class="line"><h2 class=${`title ${/^[\w.-]+$/u.test(item.title) ? "mono" : ""}`}>${item.title || "(no title)"}</h2>
     <span class="flag warn"><${Icon} name=${item.group === "outside" ? "eye" : "warn"} />${labelOf(item)}</span><span class="muted sp">${place} <kbd aria-hidden="true">j</kbd> <kbd aria-hidden="true">k</kbd></span></div>
-    <p class="muted">${item.reason}</p><div class=${two ? "cmp" : ""}><${Version} side=${one} other=${two} footer=${footer(0)} />${two && html`<${Version} side=${two} other=${one} footer=${footer(1)} />`}</div>
+    <p class="muted">${spoken(item.reason)}</p><div class=${two ? "cmp" : ""}><${Version} side=${one} other=${two} footer=${footer(0)} />${two && html`<${Version} side=${two} other=${one} footer=${footer(1)} />`}</div>
     ${writing ? html`<${Write} text=${one.memory.text} onLeave=${() => setWriting(false)} onKeep=${async text => { if (await decide({ decision: "edit", text, memory: one.memory.id })) setWriting(false); }} />`
       : html`<div class="acts2">${decisions.filter(each => each.side === undefined).map(button)}</div>`}<${Told} sides=${item.sides} /></div>`;
 }
