@@ -18,7 +18,10 @@ from server_process import ADA, BOB, TeamServer
 pytestmark = pytest.mark.clients
 
 LIMIT = 60  # seconds for a scenario, which takes about one
-SCENARIOS = ("server-initialize", "ping", "tools-list", "resources-list", "prompts-list", "server-sse-multiple-streams")
+SCENARIOS = (
+    "server-initialize", "ping", "tools-list", "resources-list", "prompts-list", "server-sse-multiple-streams",
+    "dns-rebinding-protection",
+)  # fmt: skip
 """Those that need no tools made for the suite."""
 
 
