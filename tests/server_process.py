@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,11 +45,14 @@ class TeamServer:
         self.environ |= environ or {}
         self.process = subprocess.Popen(command, env=self.environ, stderr=subprocess.PIPE, stdout=subprocess.PIPE)
         self.log: list[str] = []
+        self._drain: threading.Thread | None = None
         try:
             self.port = self._listening()
         except BaseException:
             self.__exit__()
             raise
+        self._drain = threading.Thread(target=self._read_log, daemon=True)
+        self._drain.start()
 
     def _listening(self) -> int:
         """The port, once the server listens."""
@@ -85,12 +89,19 @@ class TeamServer:
         finally:
             connection.close()
 
+    def _read_log(self) -> None:
+        """Read the log while the server runs: it would wait for a full pipe."""
+        assert self.process.stderr is not None
+        for line in self.process.stderr:
+            self.log.append(line.decode())
+
     def stop(self) -> int:
         """Ask the process to stop; returns its exit status. The rest of its log is then in `log`."""
         self.process.terminate()
-        _, errors = self.process.communicate(timeout=_WAIT)
-        self.log += errors.decode().splitlines(keepends=True)
-        return self.process.returncode
+        status = self.process.wait(_WAIT)
+        if self._drain is not None:
+            self._drain.join(_WAIT)
+        return status
 
     def __enter__(self) -> Self:
         return self
@@ -98,4 +109,9 @@ class TeamServer:
     def __exit__(self, *_: object) -> None:
         if self.process.poll() is None:
             self.process.kill()
-        self.process.communicate(timeout=_WAIT)
+        self.process.wait(_WAIT)
+        if self._drain is not None:
+            self._drain.join(_WAIT)
+        for stream in (self.process.stdout, self.process.stderr):
+            if stream is not None:
+                stream.close()

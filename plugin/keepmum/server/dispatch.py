@@ -76,7 +76,7 @@ class Dispatcher:
                 route = _of_method(methods, request.method)
                 record.route = route.path
                 answer = await self._answer(request, route, record)
-            except (ClientDisconnect, TimeoutError):
+            except ClientDisconnect:
                 raise
             except Exception as error:  # noqa: BLE001 - whatever a route raises becomes an answer
                 answer = self._failed(error, record, version)
@@ -96,24 +96,29 @@ class Dispatcher:
             kind: Kind = "read" if route.role == "reader" else "write"
             self._rates.take(principal.key, kind)
         raw = await _body(request, route.largest)
-        call = Call(
-            team=self._team,
-            principal=principal,
-            path=_path(route, request.path_params),
-            query=_query(route, request.query_params.multi_items()),
-            body=_json_body(route, raw, headers.get("content-type", "")),
-            raw=raw,
-            headers=headers,
-            request_id=record.request_id,
-            hides=route.version > 1,
-            secret=self._ring.secret,
-            forget_keys=self._ring.forget,
-            feed=self._feed,
-            metrics=self._metrics,
-            again=lambda: self._gate.principal(headers),
-            state=self._state,
-        )
-        return await anyio.to_thread.run_sync(route.run, call, limiter=self.limiter)
+
+        def run() -> Answer:
+            """Validate and serve; a large body must not stop the event loop."""
+            call = Call(
+                team=self._team,
+                principal=principal,
+                path=_path(route, request.path_params),
+                query=_query(route, request.query_params.multi_items()),
+                body=_json_body(route, raw, headers.get("content-type", "")),
+                raw=raw,
+                headers=headers,
+                request_id=record.request_id,
+                hides=route.version > 1,
+                secret=self._ring.secret,
+                forget_keys=self._ring.forget,
+                feed=self._feed,
+                metrics=self._metrics,
+                again=lambda: self._gate.principal(headers),
+                state=self._state,
+            )
+            return route.run(call)
+
+        return await anyio.to_thread.run_sync(run, limiter=self.limiter)
 
     async def principal(self, headers: Mapping[str, str]) -> Principal | None:
         """Who sends a request with these headers; a key that is not known yet is looked up in a thread.
@@ -158,14 +163,17 @@ def _of_method(methods: Mapping[str, Route], method: str) -> Route:
 async def _body(request: Request, largest: int) -> bytes:
     """The body, read up to its limit.
 
-    Raises: HttpError when it is larger.
+    Raises: HttpError when it is larger, or takes too long.
     """
     parts, size = [], 0
-    async for part in request.stream():
-        size += len(part)
-        if size > largest:
-            raise HttpError(413, f"the body is larger than {largest:,} bytes", {"connection": "close"})
-        parts.append(part)
+    try:
+        async for part in request.stream():
+            size += len(part)
+            if size > largest:
+                raise HttpError(413, f"the body is larger than {largest:,} bytes", {"connection": "close"})
+            parts.append(part)
+    except TimeoutError:
+        raise HttpError(408, "the body took too long to arrive", {"connection": "close"}) from None
     return b"".join(parts)
 
 

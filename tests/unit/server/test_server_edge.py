@@ -9,10 +9,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from starlette.testclient import TestClient
 
 from keepmum.server.docs import OPENAPI, VENDORED
+from keepmum.server.edge.envelope import Envelope, Limits
+from keepmum.server.edge.hosts import Hosts
 from keepmum.server.edge.rates import RateLimits
 from server_app import client_of, keys
 
@@ -166,3 +169,58 @@ def test_the_log_has_the_route_and_neither_path_nor_text(
     assert [(line["route"], line["status"]) for line in lines] == [(MEMORIES, 201), (f"{MEMORIES}/search", 200)]
     assert {*lines[0]} == {"at", "event", "id", "principal", "method", "route", "status", "ms", "bytes"}
     assert "rare" not in str(lines)
+
+
+async def never() -> Any:
+    await anyio.sleep_forever()
+
+
+def test_a_body_that_does_not_arrive_in_time_is_answered() -> None:
+    sent: list[Any] = []
+
+    async def app(_: Any, receive: Any, __: Any) -> None:
+        await receive()
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    scope = {
+        "type": "http", "method": "POST", "path": "/health", "query_string": b"", "headers": [], "client": ("::1", 1),
+    }  # fmt: skip
+    anyio.run(Envelope(app, Hosts(""), limits=Limits(body_seconds=0.01)), scope, never, send)
+    assert [message.get("status") for message in sent] == [408, None]
+
+
+@pytest.mark.parametrize(
+    ("peer", "headers", "status"),
+    [
+        ("10.0.0.5", {"x-forwarded-proto": "https"}, 200),
+        ("10.0.0.5", {"x-forwarded-proto": "http"}, 403),
+        ("192.0.2.1", {"x-forwarded-proto": "https"}, 403),
+        ("127.0.0.1", {}, 200),
+    ],
+)
+def test_without_tls_only_the_proxy_and_this_machine_are_served(
+    peer: str, headers: dict[str, str], status: int
+) -> None:
+    sent: list[Any] = []
+    sources: list[str] = []
+
+    async def app(_: Any, __: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    pairs = {"host": "memory.example", "x-forwarded-for": "203.0.113.9, 198.51.100.7", **headers}
+    scope = {
+        "type": "http", "method": "GET", "path": "/api", "query_string": b"", "client": (peer, 1),
+        "headers": [(name.encode(), value.encode()) for name, value in pairs.items()],
+    }  # fmt: skip
+    envelope = Envelope(
+        app, Hosts("https://memory.example"), proxies=["10.0.0.0/8"], only_proxies=True,
+        done=lambda record, *_: sources.append(record.source),
+    )  # fmt: skip
+    anyio.run(envelope, scope, never, send)
+    assert sent[0]["status"] == status
+    assert sources == ["198.51.100.7" if peer == "10.0.0.5" else peer]

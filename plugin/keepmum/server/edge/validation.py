@@ -58,7 +58,7 @@ def parsed(raw: bytes) -> object:
 
     Raises: InvalidInput when it is not JSON, is nested too deeply or names a field twice.
     """
-    if _depth(raw) > DEEPEST:
+    if raw.count(b"[") + raw.count(b"{") > DEEPEST and _depth(raw) > DEEPEST:
         raise InvalidInput("body", f"is nested deeper than {DEEPEST} levels")
     try:
         value: object = json.loads(raw.decode(), object_pairs_hook=_unique, parse_constant=_refuse, parse_float=_finite)
