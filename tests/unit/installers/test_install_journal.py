@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from keepmum_installers import apply
-from keepmum_installers.journal import Journal, Kept
+from keepmum_installers.files import digest
+from keepmum_installers.journal import Journal, Kept, Wrote
 from keepmum_installers.machine import Machine
 from keepmum_installers.plan import edit_keys
 
@@ -64,3 +67,16 @@ def test_an_item_of_ours_in_a_newer_form_is_removed_as_one(machine: Machine, hom
     assert "old" not in file.read_text(encoding="utf-8")
     apply.undo(Journal(machine.home), machine, lambda _: True)
     assert file.read_text(encoding="utf-8") == text
+
+
+@pytest.mark.parametrize("content", [b"old", b"new", None])
+def test_a_step_that_was_recorded_and_perhaps_not_done_can_be_undone(
+    machine: Machine, home: Path, content: bytes | None
+) -> None:
+    path = home / "ours"
+    if content is not None:
+        path.write_bytes(content)
+    journal = Journal(machine.home)
+    journal.add(Wrote(str(path), digest(b"new") or "", None, digest(b"old")))
+    assert [each.problem for each in apply.undo(journal, machine, lambda _: True) if each.problem] == []
+    assert not path.exists()
