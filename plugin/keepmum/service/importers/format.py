@@ -6,7 +6,10 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple, TypeAlias
 
 from keepmum.service.importers.item import ImportItem, NotKept
-from keepmum.service.importers.sniff import Sniff
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # every service loads this module, and only an import looks at a source
+    from keepmum.service.importers.sniff import Sniff
 
 __all__ = ["Format", "Found"]
 
