@@ -154,6 +154,7 @@ def test_the_files_of_swagger_ui_are_those_of_its_package(client: TestClient) ->
 
 
 def test_figures_are_for_keys_of_every_project(client: TestClient) -> None:
+    assert client.get(CONFIG, headers=KEY).status_code == 200
     assert client.get("/metrics", headers=KEY).status_code == 403
     text = client.get("/metrics", headers={"Authorization": "Bearer root"}).text
     assert 'keepmum_requests_total{method="GET",route="/api/v1/config",status="200"}' in text
