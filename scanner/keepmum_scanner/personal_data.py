@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 
+from keepmum_scanner.expressions import compiled
 from keepmum_scanner.finding import Finding
 from keepmum_scanner.normalise import normalise
 
@@ -26,9 +27,9 @@ __all__ = ["with_personal_data"]
 
 _CONFIDENCE = 0.9
 # Visa, Mastercard (51-55, 2221-2720), American Express, Diners, Discover, UnionPay, JCB, Maestro; 13 to 19 digits.
-_CARD = re.compile(r"(?<![\w.-])(?:4|5[0-8]|2[2-7]|3[0-9]|6[0-9])(?:[ -]?[0-9]){11,17}(?![\w-]|\.[0-9])")
-_IBAN = re.compile(r"(?<!\w)[A-Z]{2}[0-9]{2}(?:[ -]?[A-Z0-9]){11,30}(?!\w)")
-_SSN = re.compile(r"(?<![\w-])(?!000|666|9)[0-9]{3}([- ])(?!00)[0-9]{2}\1(?!0000)[0-9]{4}(?![\w-])")
+_CARD = compiled(r"(?<![\w.-])(?:4|5[0-8]|2[2-7]|3[0-9]|6[0-9])(?:[ -]?[0-9]){11,17}(?![\w-]|\.[0-9])")
+_IBAN = compiled(r"(?<!\w)[A-Z]{2}[0-9]{2}(?:[ -]?[A-Z0-9]){11,30}(?!\w)")
+_SSN = compiled(r"(?<![\w-])(?!000|666|9)[0-9]{3}([- ])(?!00)[0-9]{2}\1(?!0000)[0-9]{4}(?![\w-])")
 _SHORTEST_CARD, _LONGEST_CARD = 13, 19
 _IBAN_LENGTHS = {
     "AD": 24, "AE": 23, "AL": 28, "AT": 20, "AZ": 28, "BA": 20, "BE": 16, "BG": 22, "BH": 22, "BR": 29, "BY": 28,

@@ -88,7 +88,7 @@ def test_a_slow_server_does_not_exceed_the_deadline(serve: Callable[[socket.sock
 def test_a_hanging_name_lookup_does_not_exceed_the_deadline(
     monkeypatch: pytest.MonkeyPatch, origin: str, fake: FakeServer
 ) -> None:
-    answered, lookup = threading.Event(), socket.getaddrinfo
+    answered, lookup, before = threading.Event(), socket.getaddrinfo, set(threading.enumerate())
 
     def hang(*arguments: Any, **options: Any) -> Any:
         answered.wait(LIMIT)
@@ -100,7 +100,7 @@ def test_a_hanging_name_lookup_does_not_exceed_the_deadline(
     assert error.unsent, "nothing was sent"
     assert took < SHORT + SLACK
     answered.set()
-    join_request_threads()
+    join_request_threads(before)
     assert fake.requests == [], "nothing is sent after the caller has stopped waiting"
 
 
@@ -109,6 +109,7 @@ def test_a_hanging_name_lookup_does_not_exceed_the_deadline(
 def test_the_thread_of_a_request_past_its_deadline_ends(
     tmp_path: Path, serve: Callable[[socket.socket], None], *, tls: bool
 ) -> None:
+    before = set(threading.enumerate())
     with contextlib.ExitStack() as stack:
         origin, certificate = stack.enter_context(raw_server(serve)), None
         if tls:
@@ -118,11 +119,12 @@ def test_the_thread_of_a_request_past_its_deadline_ends(
         )
         with pytest.raises(StoreUnavailable):
             client.request("GET", "/api/v1/config")
-        join_request_threads()
+        join_request_threads(before)
 
 
-def join_request_threads() -> None:
-    for thread in threading.enumerate():
+def join_request_threads(before: set[threading.Thread]) -> None:
+    """Wait for the threads of requests that started since; other tests have connections of their own."""
+    for thread in set(threading.enumerate()) - before:
         if thread.name == "keepmum-http":
             thread.join(LIMIT)
             assert not thread.is_alive()
