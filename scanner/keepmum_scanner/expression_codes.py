@@ -13,8 +13,8 @@ from array import array
 from keepmum_scanner.expressions import restored
 
 if sys.version_info >= (3, 11):
-    from re import _compiler as compiler  # type: ignore[attr-defined]  # private, no stub
-    from re import _parser as parser  # type: ignore[attr-defined]  # likewise
+    from re import _compiler as compiler  # type: ignore[attr-defined,unused-ignore]  # private, no stub
+    from re import _parser as parser  # type: ignore[attr-defined,unused-ignore]  # likewise; other packages import it too
 else:
     import sre_compile as compiler
     import sre_parse as parser
