@@ -77,6 +77,7 @@ class Dashboard:
     facts: Facts = NO_FACTS
     auditor: Auditor = field(default_factory=Auditor)
     memo: dict[str, _Known] = field(default_factory=dict)
+    verbs: frozenset[str] | None = None  # those that the role on a server allows; None: all
 
     @property
     def is_person(self) -> bool:

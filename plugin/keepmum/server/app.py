@@ -12,6 +12,7 @@ from starlette.responses import Response
 
 from keepmum.server import audit, docs, events, health, v1, v2
 from keepmum.server.call import HttpError
+from keepmum.server.dashboard import TeamDashboard
 from keepmum.server.dispatch import Dispatcher, response_of
 from keepmum.server.edge.envelope import App, Envelope, Limits
 from keepmum.server.edge.errors import answer_to
@@ -53,8 +54,9 @@ def build(
     )  # fmt: skip
     edge = Edge(rates.take, metrics.refused)
     mcp = McpEndpoint(team, dispatcher.principal, gate.refuse, ring.secret, dispatcher.limiter, edge, url=settings.url)
+    dashboard = TeamDashboard(team, ring, gate.failures, rates, dispatcher.limiter, metrics.refused)
     app = Starlette(
-        routes=[*mcp.routes, *dispatcher.paths(ROUTES)],
+        routes=[*mcp.routes, *dashboard.routes, *dispatcher.paths(ROUTES)],
         lifespan=lambda _: mcp.running(),
         exception_handlers={HTTPException: _not_found},
     )

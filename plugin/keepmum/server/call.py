@@ -73,7 +73,7 @@ class Call:
     feed: Feed | None = None  # what changes, for streams
     hides: bool = True  # whether a project that may not be read is answered as one that does not exist
 
-    def service(
+    def service(  # noqa: PLR0913 - who asks, where, and how
         self,
         project: str | None,
         role: Role,
@@ -81,11 +81,13 @@ class Call:
         agent: str = "",
         place: Place | None = None,
         trust: Trust = "team",
+        quiet: bool = False,
     ) -> AbstractContextManager[MemoryService]:
         """A service in a project, or in all that the key may read for None, for who has at least `role` there.
 
         `agent` labels what is written. `place` names more than the project, such as session and user. With `trust`
-        "person" a curator decides; what others write of the kinds that guide agents waits for a review.
+        "person" a curator decides; what others write of the kinds that guide agents waits for a review. With `quiet`,
+        showing a memory logs nothing.
 
         Raises: NotFound or Forbidden, as the version of the API has it.
         """
@@ -99,6 +101,7 @@ class Call:
             origin="rest",
             trust=trust,
             reviewed=frozenset() if self.principal.may("curator", project) else RULE_KINDS,
+            quiet=quiet,
         )
 
     def with_header(self, name: str, value: str) -> Call:

@@ -103,10 +103,12 @@ class Team:
         origin: str,
         trust: Trust = "team",
         reviewed: frozenset[Kind] = frozenset(),
+        quiet: bool = False,
     ) -> Iterator[MemoryService]:
         """A service for one request: `actor` is named as the author, `agent` is the label of what it writes.
 
-        What it writes of the kinds `reviewed` is from outside until a curator confirms it.
+        What it writes of the kinds `reviewed` is from outside until a curator confirms it. With `quiet`, showing a
+        memory logs nothing.
 
         Raises: InvalidInput, SecretFound when a name cannot be stored.
         """
@@ -118,6 +120,7 @@ class Team:
             origin=origin,
             trust=trust,
             reviewed=reviewed,
+            quiet=quiet,
             embeddings=self._embeddings,
         )
         service = MemoryService(self.shared.acting(grant), self.scan, options)

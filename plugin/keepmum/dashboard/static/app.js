@@ -33,10 +33,10 @@ function Side({ about, screen }) {
   return html`<div class="side"><header><a class="brand" href=${address("home")}><${Logo} />Keepmum</a>
     <div class="proj"><span><b class="clip" title=${about ? about.root : ""}>${project || "…"}</b><small>${about
       ? `${about.folders > 1 ? `${counted(about.folders, "worktree")}, ` : ""}${counted(about.agents, "agent")}` : "loading"}</small></span></div></header>
-    <nav class="nav" aria-label="Main">${Object.entries(PAGES).map(([name, page]) => html`<a key=${name} href=${address(name)}
+    <nav class="nav" aria-label="Main">${Object.entries(PAGES).filter(([name]) => name !== "health" || !about || about.where !== "server").map(([name, page]) => html`<a key=${name} href=${address(name)}
       aria-current=${name === screen ? "page" : undefined}><${Icon} name=${page.icon} />${page.title}
       ${counts[name] > 0 && html`<span class=${`num ${name === "review" ? "n" : ""}`}>${figures(counts[name])}</span>`}</a>`)}</nav>
-    <footer><p><${Icon} name="lock" /><span>${about && about.where === "server" ? "On your team’s server."
+    <footer><p><${Icon} name="lock" /><span>${about && about.where === "server" ? html`<a href="./sign-in.html">On your team’s server.</a>`
       : "On this machine only. Nothing leaves it."}</span></p>
       <p><button type="button" onClick=${() => go(screen, { ...current(), keys: "1" })}><kbd>?</kbd> keys</button>
       <button type="button" onClick=${switchTheme}><kbd>t</kbd> light or dark</button></p></footer></div>`;

@@ -24,11 +24,14 @@ def verbs_of(dashboard: Dashboard) -> list[str]:
     if not dashboard.service.store.capabilities.writable:
         return []
     kept = frozenset[str]() if dashboard.where == "page" else _ONLY_PAGE
-    return [verb for verb in _VERBS if verb not in kept and (dashboard.is_person or verb not in _PERSONS)]
+    offered = [verb for verb in _VERBS if verb not in kept and (dashboard.is_person or verb not in _PERSONS)]
+    return offered if dashboard.verbs is None else [verb for verb in offered if verb in dashboard.verbs]
 
 
 def decisions_of(dashboard: Dashboard) -> list[Decision]:
     """The decisions about items of the review queue that are not refused here."""
+    if dashboard.verbs is not None and "decide" not in dashboard.verbs:
+        return []
     return [each for each in DECISIONS if dashboard.is_person or each not in _PERSONS]
 
 

@@ -95,9 +95,22 @@ class KeyRing:
         known = self._read(ident) if _has_form(text) else None
         expected = _NOBODY if known is None else known.key.digest
         is_genuine = hmac.compare_digest(digest_of(text, self.secret), expected)
+        return self._counted(known) if known is not None and is_genuine else None
+
+    def holder(self, ident: str) -> Principal | None:
+        """Who has the key with this id, which was proved earlier; None when it counts no more or gives no role.
+
+        Raises: StoreError when the keys cannot be read.
+        """
+        known = self._read(ident)
+        return None if known is None else self._counted(known)
+
+    def _counted(self, known: _Known) -> Principal | None:
+        """Who has this key, whose use is noted; None when it does not count."""
         now = time.time_ns() // 1_000_000
-        if known is None or not is_genuine or not is_valid(known.key, known.person, now) or not known.principal.roles:
+        if not is_valid(known.key, known.person, now) or not known.principal.roles:
             return None
+        ident = known.key.id
         hour = now - now % _HOUR
         if (known.key.used_at or 0) < hour:
             self._uses[ident] = hour

@@ -12,6 +12,7 @@ async function send(path, body) {
     .catch(() => { throw new Refused(0, {}); });
   if (answer.ok) return answer;
   const said = await answer.json().catch(() => ({}));
+  if (said.error?.go) location.replace(said.error.go);
   throw new Refused(answer.status, said.error || {});
 }
 
