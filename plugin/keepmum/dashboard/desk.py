@@ -45,7 +45,7 @@ class Desk:
         if not dashboard.service.store.capabilities.writable:
             raise StoreReadOnly(reason or "the memory cannot be written at the moment; nothing was changed")
         if verb not in views.verbs_of(dashboard):
-            who = "your role in this project does not allow it"
+            who = "the page of a server does not offer it to your role"
             told = who if dashboard.where == "server" else "a person does it at `keepmum dashboard`"
             raise Forbidden(f"`{verb}` is not offered here: {told}")
         done = do(dashboard, Arguments(args))

@@ -311,6 +311,12 @@ def test_a_project_that_the_key_may_not_read_cannot_be_chosen(reader: Tab, proje
     assert reader.ask("live", about=True)["about"]["project"] == "api"
 
 
+def test_a_name_that_no_project_can_have_is_not_chosen(served: Served) -> None:
+    tab = served.signed_in(served.key("all", {"*": "reader"}).text)
+    assert tab.post("/project", {"project": "a\x00b"}).status_code == 422
+    assert tab.ask("live", about=True)["about"]["project"] == ""
+
+
 def test_a_key_of_every_project_sees_all_of_them(served: Served) -> None:
     tab = served.signed_in(served.key("all", {"*": "reader"}).text)
     shown = str(tab.ask("memories")["data"])
