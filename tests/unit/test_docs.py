@@ -23,6 +23,7 @@ DOCUMENTS = (
     "docs/clients.md",
     "docs/cursor.md",
     "docs/dialects.md",
+    "docs/faq.md",
     "docs/forgetting.md",
     "docs/guard.md",
     "docs/guard-hook.md",
