@@ -42,9 +42,12 @@ def chromium_program() -> str | None:
     return next(filter(None, map(shutil.which, _CHROMIUM)), None)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
-    """The system's Chromium; one for all tests of a process."""
+    """The system's Chromium; one for all tests of a module.
+
+    While it is open, playwright keeps an event loop running in this thread, and other modules need their own.
+    """
     program = chromium_program()
     if program is None:
         pytest.skip("no chromium is on this machine (apt-get install --no-install-recommends chromium)")
