@@ -56,7 +56,7 @@ function Keys({ onClose }) {
     <div class="pad"><button type="button" class="btn" onClick=${() => box.current && box.current.close()}>Close</button></div></dialog>`;
 }
 
-/** @param {{ name: string, params: URLSearchParams }} props loads a screen's module when it is first shown */
+/** @param {{ name: string, params: URLSearchParams }} props a screen, loaded when first shown */
 function Page({ name, params }) {
   const [loaded, set] = useState({});
   useEffect(() => { PAGES[name].load().then(({ Screen }) => set({ name, Screen }), error => set({ name, error })); }, [name]);

@@ -1,4 +1,4 @@
-// What can be done with all that are selected. Everything can be undone; many at once ask for their number first.
+// What can be done with all that are selected; many at once ask for their number first.
 import { html, useState } from "../vendor/preact.js";
 import { useKeys } from "../lib/keys.js";
 import { Btn, useFocus } from "../lib/parts.js";

@@ -1,4 +1,4 @@
-// What works, what is wrong and what to do about it; secrets; and how it is set, to read only.
+// What works, what is wrong, secrets, and how it is set.
 import { html, useEffect, useState } from "../vendor/preact.js";
 import { Btn, Icon, Plain, Problem, Skeleton } from "../lib/parts.js";
 import { address } from "../lib/route.js";
@@ -16,7 +16,7 @@ const Part = ({ title, children }) => html`<section class="card checks"><header>
 
 const Checks = ({ checks }) => html`<${Part} title="Store, search and clients">${checks.map((check, n) => html`<li key=${n}><${Level} level=${check.level} /><b>${check.about}</b><span class="muted">${check.says}</span><${Step} text=${check.next_step} /></li>`)}<//>`;
 
-/** The search for secrets in what was stored before: started by hand, polled, and taken out after a question. */
+/** The search for secrets in what is stored: started by hand, polled. */
 function useAudit() {
   const [state, set] = useState(null), [error, setError] = useState(null);
   const look = start => ask("audit", { start }).then(set, setError);

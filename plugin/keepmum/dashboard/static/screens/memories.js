@@ -1,4 +1,4 @@
-// All memories: search as one types, filters with counts, selection, and the one that is open beside the list.
+// All memories: search, filters with counts, selection, and the open one.
 import { html, useEffect, useMemo, useRef, useState } from "../vendor/preact.js";
 import { useKeys } from "../lib/keys.js";
 import { List, useRows } from "../lib/list.js";
@@ -21,7 +21,7 @@ const Summary = row => html`<span class="pick"><${Box} checked=${row.picked} /><
     ${row.flags.slice(0, 2).map(flag => html`<${Dot} /><${Flag} name=${flag} />`)}
     ${row.hit && html`<${Dot} /><${Legs} hit=${row.hit} />`}</span>`;
 
-/** The search field writes to the address 150 ms after the last key. @param {{ params: URLSearchParams, set: any, onDown: () => void }} props */
+/** Writes to the address 150 ms after the last key. @param {{ params: URLSearchParams, set: any, onDown: () => void }} props */
 function Search({ params, set, onDown }) {
   const [text, setText] = useState(params.get("q") || ""), timer = useRef(0), field = useRef(null);
   useEffect(() => { if (document.activeElement !== field.current) setText(params.get("q") || ""); }, [params.get("q")]);
@@ -144,7 +144,7 @@ function Export({ args }) {
   }}><option value="">Export</option><option value="jsonl">as JSON lines</option><option value="markdown">as Markdown</option></select></label>`;
 }
 
-/** Says that others wrote, and lists it when asked. @param {{ args: any, total: number, onShow: () => void, seen: number }} props */
+/** Says that others wrote. @param {{ args: any, total: number, onShow: () => void, seen: number }} props */
 function News({ args, total, onShow, seen }) {
   const { changes } = useShared(), known = useRef(changes), [fresh, setFresh] = useState("");
   useEffect(() => { known.current = changes; setFresh(""); }, [seen, JSON.stringify(args), total]);
