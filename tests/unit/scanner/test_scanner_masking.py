@@ -36,7 +36,7 @@ def assert_nothing_survives(secret: str, shown: str) -> None:
 
 
 def test_secrets_in_all_carriers_are_replaced_and_still_found() -> None:
-    rng = random.Random(11)
+    rng, replacing = random.Random(11), random.Random(12)  # random text may repeat four characters
     makers = {**carriers.PASSWORDS, **carriers.TOKENS}.values()
     count = refused = 0
     for carrier in [*carriers.FILES.values(), *carriers.HEADERS.values()][::3]:
@@ -44,7 +44,7 @@ def test_secrets_in_all_carriers_are_replaced_and_still_found() -> None:
             secret = maker(rng)
             text = carrier(secret)
             try:
-                excerpts = list(shareable(text)) if scan(text) else []
+                excerpts = list(shareable(text, random=replacing)) if scan(text) else []
             except NotMasked:
                 refused += 1
                 continue
