@@ -81,7 +81,7 @@ def _explained(action: argparse.Action) -> str:
 def _tools() -> Iterator[str]:
     from keepmum.mcp.dialects.keepmum.tools import INSTRUCTIONS, TOOLS
 
-    yield "What a client is told of the server:"
+    yield "What a client reads about the server:"
     yield "\n".join(f"> {line}" for line in INSTRUCTIONS.splitlines())
     for tool in TOOLS:
         yield f"### `{tool.name}`"

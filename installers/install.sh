@@ -33,7 +33,7 @@ Installs Keepmum in the coding agents on this machine, and tries out that it wor
   --help                      this text
 
 KEEPMUM_SOURCE names another place for the code: a folder, a .tar.gz file or address, a git address, or an address with
-the layout of the releases. KEEPMUM_SHA256 is the hash that the .tar.gz must have; otherwise it is read beside it.
+the layout of the releases. KEEPMUM_SHA256 is the hash that the .tar.gz must have; otherwise the .sha256 file next to it is read.
 KEEPMUM_PYTHON names the Python to use, KEEPMUM_HOME the folder for everything (default: ~/.keepmum).
 Exit code: 0 done, 1 failed with a message, 2 wrong usage.
 TEXT

@@ -1,22 +1,30 @@
-"""What every test gets: a home directory of its own, temporary directories in memory, and a guard of the real home."""
+"""What every test gets: a home directory of its own, temporary directories in memory, and a guard of the real home.
+
+And what every run prints: why tests were skipped, each reason once.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import itertools
+import logging
 import os
 import shutil
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import settings
+from hypothesis.internal.conjecture import providers
 
-# No deadline: the time one example takes depends on the machine. The same examples in every run; `sh tests/run.sh
-# --hypothesis-profile=random` searches for new ones.
+import bytecode
+
+# No deadline: the time one example takes depends on the machine. The same examples in every run (see `_fix_examples`);
+# `sh tests/run.sh --hypothesis-profile=random` searches for new ones.
 settings.register_profile("keepmum", deadline=None, derandomize=True)
 settings.register_profile("random", deadline=None, derandomize=False, print_blob=True)
 settings.load_profile("keepmum")
@@ -31,12 +39,44 @@ _CLIENT_VARIABLES = ("CLAUDE", "CODEX", "CURSOR", "COPILOT", "GEMINI", "KEEPMUM"
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    """Prepare a run before its tests are collected."""
+    if config.getoption("--hypothesis-profile") != "random":
+        _fix_examples()
+    logging.getLogger("werkzeug").setLevel(logging.WARNING)  # a line per request would hide why a test failed
+    _use_memory(config)
+
+
+def _fix_examples() -> None:
+    """Let Hypothesis draw no constants from our modules: which ones are imported differs from run to run.
+
+    They would make its examples differ although the profile is derandomized.
+    Source: `_get_local_constants` of hypothesis/internal/conjecture/providers.py, version 6.170.15, read 2026-11-23.
+    """
+    providers._get_local_constants = lambda: providers._local_constants  # which nothing adds to then
+
+
+def _use_memory(config: pytest.Config) -> None:
     """Put temporary directories of tests and of their processes into memory: most of a run would wait for fsync."""
     if hasattr(config, "workerinput") or "TMPDIR" in os.environ or not _memory_is_usable():
         return  # a worker of xdist inherits TMPDIR
     folder = _new_folder(_SHARED_MEMORY)
     config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
     os.environ["TMPDIR"] = tempfile.tempdir = folder
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print each reason for skipping with its number of tests, before the failures: a line per test would hide them."""
+    reasons = Counter(_reason(report) for report in terminalreporter.getreports("skipped"))
+    if reasons:
+        terminalreporter.section(f"{reasons.total()} skipped, by reason")
+    for reason, count in sorted(reasons.items(), key=lambda each: (-each[1], each[0])):
+        terminalreporter.write_line(f"{count:4}  {reason}")
+
+
+def _reason(report: pytest.TestReport | pytest.CollectReport) -> str:
+    """Why a test, or a module, was skipped."""
+    assert isinstance(report.longrepr, tuple), "where it was skipped, and why"
+    return report.longrepr[2].removeprefix("Skipped: ")
 
 
 def _new_folder(parent: str) -> str:
@@ -134,22 +174,9 @@ def home(
 
 
 @pytest.fixture(scope="session")
-def share_bytecode(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], None]:
-    """Lets the processes of a KEEPMUM_HOME use the bytecode that those of other tests made.
-
-    Without it a process compiles every module that it imports, the standard library's too: most of the time of a short
-    command. The folder is linked, so a test that reads all files of its home does not read these.
-    """
-    bytecode = tmp_path_factory.mktemp("bytecode")
-
-    def share(keepmum_home: Path) -> None:
-        keepmum_home.mkdir(mode=0o700, parents=True, exist_ok=True)
-        cache = keepmum_home / "cache"
-        cache.mkdir(mode=0o700)
-        with contextlib.suppress(OSError):  # Windows may forbid links
-            (cache / "pycache").symlink_to(bytecode, target_is_directory=True)
-
-    return share
+def share_bytecode() -> Callable[[Path], None]:
+    """Lets the processes of a KEEPMUM_HOME use the bytecode that those of other tests made."""
+    return bytecode.share
 
 
 @pytest.fixture

@@ -113,7 +113,7 @@ class Attack:
         self.leaks: list[str] = []
         self.counts: Counter[str] = Counter()
         ring = KeyRing(team.records, _SECRET)
-        people = Administration(team.records, ring.secret, scan, "test")
+        self.people = people = Administration(team.records, ring.secret, scan, "test")
         self.tenants = []
         for number in range(_TENANTS + 1):
             project, person = f"{name}-project-{number}q", f"{name}-person-{number}q"
@@ -129,7 +129,7 @@ class Attack:
         self._written: Counter[int] = Counter()
 
     def run(self, calls: int) -> None:
-        """Make so many calls."""
+        """Make this number of calls."""
         with self.client:
             for tenant in self.tenants:
                 for _ in range(_SEEDED):
@@ -241,28 +241,28 @@ class Attack:
         stays = _STAYS if path.endswith("/events") else None
         answer = self.client.ask(method, path, query, sent, raw, stays)
         self.counts[f"{label} {answer.status}"] += 1
-        told = answer.raw.decode("utf-8", "replace") + json.dumps(dict(answer.headers))
+        text = answer.raw.decode("utf-8", "replace") + json.dumps(dict(answer.headers))
         asked = f"{path} {json.dumps(dict(query))} {json.dumps(dict(headers))} {raw.decode()}"
-        self._check(tenant, asked, told, label)
-        self.cursors += re.findall(r'"(?:next_)?cursor":"([^"]{8,})"', told)[:2]
+        self._check(tenant, asked, text, label)
+        self.cursors += re.findall(r'"(?:next_)?cursor":"([^"]{8,})"', text)[:2]
         del self.cursors[:-40]
         if answer.status >= 500:
-            self.leaks.append(f"{label}: status {answer.status}: {told[:200]}")
+            self.leaks.append(f"{label}: status {answer.status}: {text[:200]}")
         return answer
 
-    def _check(self, tenant: Tenant, asked: str, told: str, label: str) -> None:
+    def _check(self, tenant: Tenant, asked: str, text: str, label: str) -> None:
         """Note what the answer holds of another tenant."""
-        for number in {int(found) for found in re.findall(r"zq(\d)x\d+xq", told)} - {tenant.number}:
+        for number in {int(found) for found in re.findall(r"zq(\d)x\d+xq", text)} - {tenant.number}:
             self.leaks.append(f"{label}: a text of tenant {number}: {asked[:300]}")
         for other in self.tenants:
             if other == tenant:
                 continue
             for name in (other.project, other.person, self.key_ids[other.person], self.person_ids[other.person]):
-                if name in told and name not in asked:
+                if name in text and name not in asked:
                     self.leaks.append(f"{label}: {name} of tenant {other.number}: {asked[:300]}")
             for memory in getattr(self, "held", {}).get(other.project, ()):
                 for form in (memory.id[:_SHORT], ids.to_uuid(memory.id)):
-                    if form in told and form not in asked and memory.id not in asked:
+                    if form in text and form not in asked and memory.id not in asked:
                         self.leaks.append(f"{label}: an id of tenant {other.number}: {asked[:300]}")
 
     # -- values
@@ -349,8 +349,8 @@ class Attack:
         return self
 
     def pairs(self, rounds: int = 1) -> tuple[list[str], dict[str, float]]:
-        """The calls that tell an id of another tenant from one that does not exist; and ratios of median times."""
-        told: list[str] = []
+        """The calls that answer unlike for an id of another tenant and an unknown id, and ratios of median times."""
+        differing: list[str] = []
         times: dict[str, tuple[list[float], list[float]]] = {}
         tenant, other = self.tenants[0], self.tenants[-1]
         with self.client:
@@ -368,8 +368,8 @@ class Attack:
                             body = body.replace(form, "ID")
                         answers.append((answer.status, body))
                     if answers[0] != answers[1]:
-                        told.append(f"{label}: {answers}")
-        return told, {
+                        differing.append(f"{label}: {answers}")
+        return differing, {
             label: statistics.median(theirs) / statistics.median(missing) for label, (theirs, missing) in times.items()
         }
 
@@ -436,9 +436,9 @@ def main() -> int:
             print(f"LEAK {leak}")  # noqa: T201
         print(f"{len(attack.leaks)} leaks; {team.shared.faults} faults")  # noqa: T201
         if options.pairs:
-            told, ratios = attack.restarted().pairs(options.pairs)
-            for line in sorted(set(told))[:30]:
-                print(f"TOLD {line[:600]}")  # noqa: T201
+            differing, ratios = attack.restarted().pairs(options.pairs)
+            for line in sorted(set(differing))[:30]:
+                print(f"DIFFERS {line[:600]}")  # noqa: T201
             for label, ratio in sorted(ratios.items()):
                 print(f"{ratio:6.3f} {label}")  # noqa: T201
     return bool(attack.leaks)

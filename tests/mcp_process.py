@@ -8,9 +8,9 @@ import queue
 import subprocess
 import threading
 from collections.abc import Mapping, Sequence
-from typing import Self
+from typing import Any, Self
 
-__all__ = ["LIMIT", "Json", "ServerProcess", "code_of", "request", "text_of"]
+__all__ = ["LIMIT", "Json", "ServerProcess", "code_of", "conversed", "request", "text_of"]
 
 LIMIT = 60.0  # seconds; the machines of CI are slow and shared
 Json = dict[str, object]
@@ -125,6 +125,32 @@ class ServerProcess:
     def _read_errors(self) -> None:
         assert self.process.stderr is not None
         self._errors.extend(self.process.stderr)
+
+
+def conversed(command: Sequence[str], text: str, **options: Any) -> subprocess.CompletedProcess[str]:
+    """The outcome of a server whose input is `text`, and ends when each request has its answer.
+
+    From the end of its input a server has five seconds, which a busy machine may need for less than all requests.
+    `options` are those of `subprocess.Popen`.
+    """
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True, **options) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        limit = threading.Timer(LIMIT, process.kill)
+        limit.start()
+        try:
+            with contextlib.suppress(BrokenPipeError):  # the server ended before it read everything
+                process.stdin.write(text)
+                process.stdin.flush()
+            awaited, lines = sum("id" in json.loads(line) for line in text.splitlines()), ""
+            while awaited and (line := process.stdout.readline()):
+                lines += line
+                awaited -= "id" in json.loads(line)
+            rest, errors = process.communicate()
+        finally:
+            limit.cancel()
+    return subprocess.CompletedProcess(command, process.returncode, lines + rest, errors)
 
 
 def request(method: str, params: object = None, request_id: object = 1) -> Json:

@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+import bytecode
 import postgres_server
 from server_process import TeamServer
 
@@ -18,13 +19,15 @@ __all__ = ["OwnServer", "shared"]
 
 _ROOT = Path(__file__).resolve().parents[1]
 _WAIT = 60.0  # seconds
+_PAGE = 100  # memories
 
 
 class OwnServer(TeamServer):
     """`keepmum serve init` and `keepmum serve run`; `key` is an administrator's."""
 
-    def __init__(self, home: Path, environ: Mapping[str, str] | None = None) -> None:
+    def __init__(self, home: Path, environ: Mapping[str, str] | None = None, *, port: int = 0) -> None:
         given = {"PATH": os.defpath, "HOME": str(home), "KEEPMUM_HOME": str(home), **(environ or {})}
+        bytecode.share(home)
         command = [sys.executable, "-I", str(_ROOT / "plugin" / "launch.py"), "serve", "init"]
         made = subprocess.run(command, env=given, capture_output=True, text=True, timeout=_WAIT, check=False)
         assert made.returncode == 0, made.stderr
@@ -34,7 +37,7 @@ class OwnServer(TeamServer):
             "KEEPMUM_SERVER_LIMITS_WRITES": "0",
             "KEEPMUM_SERVER_MODEL": "false",
         }
-        super().__init__(home, environ={**limits, **(environ or {})})
+        super().__init__(home, "--port", str(port), environ={**limits, **(environ or {})})
 
     @property
     def origin(self) -> str:
@@ -42,10 +45,12 @@ class OwnServer(TeamServer):
 
     def wipe(self) -> None:
         """Purge every memory."""
-        while found := self.ask("POST", "/api/v2/memories:load", {"limit": 100}, key=self.key).body["data"]:
-            items = [{"id": one["id"]} for one in found]
-            answer = self.ask("POST", "/api/v2/memories:batch", {"items": items, "atomic": True}, key=self.key)
-            assert answer.status == 200, answer.body
+        found = [None] * _PAGE
+        while len(found) == _PAGE:
+            found = self.ask("POST", "/api/v2/memories:load", {"limit": _PAGE}, key=self.key).body["data"]
+            if items := [{"id": one["id"]} for one in found]:
+                answer = self.ask("POST", "/api/v2/memories:batch", {"items": items, "atomic": True}, key=self.key)
+                assert answer.status == 200, answer.body
 
 
 @functools.cache

@@ -7,13 +7,14 @@ import hashlib
 import tempfile
 from pathlib import Path
 
+import psycopg
 import pytest
 
-from keepmum.stores.postgres import Grant, Pool, PostgresStore, create_roles, migrate
+from keepmum.stores.postgres import Grant, Pool, PostgresStore, create_roles, migrate, schema
 
-__all__ = ["Addresses", "open_at", "server"]
+__all__ = ["Addresses", "database", "open_at", "pool", "server"]
 
-_SETTINGS = "fsync = off\nsynchronous_commit = off\nfull_page_writes = off\nautovacuum = off\n"  # for speed
+_MIGRATIONS = schema.MIGRATIONS  # a test may have replaced them when it is the first that needs the server
 
 
 class Addresses:
@@ -36,7 +37,22 @@ def server() -> Addresses:
     running = pgserver.get_server(folder, cleanup_mode="delete")
     addresses = Addresses(running.get_uri())
     create_roles(addresses.admin, "owner", "app")
-    migrate(addresses.owner)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(schema, "MIGRATIONS", _MIGRATIONS)
+        migrate(addresses.owner)
+    return addresses
+
+
+def database(name: str, *, migrated: bool = True) -> Addresses:
+    """A new database of its own in that server, in place of one with the same name."""
+    admin = server().admin
+    with psycopg.connect(admin, autocommit=True) as db:
+        db.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)".encode())
+        db.execute(f"CREATE DATABASE {name}".encode())
+    addresses = Addresses(admin.replace("/postgres?", f"/{name}?"))
+    create_roles(addresses.admin, "owner", "app")
+    if migrated:
+        migrate(addresses.owner)
     return addresses
 
 

@@ -155,7 +155,7 @@ UNSEEN = Templates(
         "add observations": lambda name, value: {"observations": [{"entityName": name, "contents": ["set in May", value]}]},
         "relation": lambda name, value: {"relations": [{"from": "staging", "relationType": f"has {name}", "to": value}]},
         "chat, name last": lambda name, value: {"messages": [{"role": "user", "content": value}, {"role": "user", "content": f"that is the {name}"}]},
-        "tags beside content": lambda _, value: {"content": value, "metadata": {"tags": ["password", "staging"]}},
+        "tags next to content": lambda _, value: {"content": value, "metadata": {"tags": ["password", "staging"]}},
         "user, value, remark": lambda name, value: {"key": name, "content": f"netadmin\n{value}\nsince the move to the new office"},
         "remark above": lambda name, value: {"title": name, "text": f"valid from June:\n\n{value}"},
         "camelCase PIN": lambda _, value: {"text": "x", "data": {"homeAssistantPIN": {"value": f"was changed to {value}"}}},

@@ -9,14 +9,14 @@ import threading
 from pathlib import Path
 
 from keepmum_installers import archive, release
-from keepmum_installers.app.bundle import at
+from keepmum_installers.app.bundle import bundle_at
 
 __all__ = ["Releases", "copy"]
 
 
 def copy(root: Path, folder: Path, version: str = "") -> Path:
     """The product's files in a folder, as a clone or an unpacked release has them; with another version if named."""
-    for name, path in at(str(root)).paths.items():
+    for name, path in bundle_at(str(root)).paths.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, folder / name)
     if version:
@@ -42,7 +42,7 @@ class Releases:
         folder = self.folder / "releases" / "download" / f"v{version}"
         folder.mkdir(parents=True)
         path = folder / archive.file_name(version)
-        archive.pack(at(str(bundle)), version, str(path))
+        archive.pack(bundle_at(str(bundle)), version, str(path))
         (folder / archive.SUMS).write_text(archive.sums([str(path)]))
         latest = self.folder / "releases" / "latest"
         latest.mkdir(exist_ok=True)

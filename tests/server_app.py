@@ -14,10 +14,11 @@ from keepmum.server.app import build
 from keepmum.server.people.api_keys import ApiKeys
 from keepmum.server.people.keys import KeyRing
 from keepmum.server.settings import ServerSettings
-from keepmum.service.team import PostgresSpec, TeamSqliteSpec, open_team
+from keepmum.service.team import PostgresSpec, QuotaLimits, TeamSqliteSpec, open_team
+from keepmum.stores.shared import SharedSpec
 from keepmum.workspace.allowlist import AllowlistScanner
 
-__all__ = ["ENGINES", "client_of", "keys"]
+__all__ = ["ENGINES", "client_of", "keys", "spec_of"]
 
 ENGINES = ("sqlite", "postgres")
 _SECRET = b"a secret for tests only"
@@ -28,16 +29,26 @@ def keys(**projects: list[str] | None) -> str:
     return json.dumps([{"key": name, "name": name, "projects": listed} for name, listed in projects.items()])
 
 
+def spec_of(engine: str, folder: Path) -> SharedSpec:
+    """The database of the applications of a folder."""
+    if engine == "postgres":
+        return PostgresSpec(postgres_server.server().app)
+    return TeamSqliteSpec(str(folder / "memory.db"))
+
+
 @contextlib.contextmanager
 def client_of(
-    engine: str, folder: Path, api_keys: str, settings: Mapping[str, object] | None = None
+    engine: str,
+    folder: Path,
+    api_keys: str,
+    settings: Mapping[str, object] | None = None,
+    limits: QuotaLimits | None = None,
 ) -> Iterator[TestClient]:
     """A client of a new application over `engine`."""
-    spec = TeamSqliteSpec(str(folder / "memory.db"))
     chosen = ServerSettings(str(folder), **(settings or {}))  # type: ignore[arg-type]  # by name
     with contextlib.closing(
-        open_team(PostgresSpec(postgres_server.server().app) if engine == "postgres" else spec, AllowlistScanner(None))
+        open_team(spec_of(engine, folder), AllowlistScanner(None), None, limits or QuotaLimits())
     ) as team:
-        app = build(team, KeyRing(team.records, _SECRET), chosen, [ApiKeys(api_keys).find])
+        app = build(team, KeyRing(team.records, _SECRET), chosen, [ApiKeys(api_keys, _SECRET)])
         with TestClient(app, base_url="http://127.0.0.1:3100", raise_server_exceptions=False) as client:
             yield client

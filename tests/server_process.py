@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import os
+import random
+import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-__all__ = ["ADA", "BOB", "KEYS", "Reply", "TeamServer"]
+import bytecode
+
+__all__ = ["ADA", "BOB", "KEYS", "Reply", "TeamServer", "lasting_port"]
 
 ADA, BOB = "key-of-ada", "key-of-bob"
 KEYS = json.dumps(
@@ -21,6 +27,14 @@ KEYS = json.dumps(
 )
 _ROOT = Path(__file__).resolve().parents[1]
 _WAIT = 60.0  # seconds
+
+
+def lasting_port() -> int:
+    """A free port for a server that is started again: no program gets one below 32768 when it asks for any port."""
+    while True:
+        port = random.randrange(20_000, 32_000)  # not seeded: processes that test at once need different ones
+        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
 
 
 @dataclass(frozen=True)
@@ -39,8 +53,10 @@ class Reply:
 class TeamServer:
     """`keepmum serve run` over the state in `home`; ended at the end of a `with`."""
 
-    def __init__(self, home: Path, *options: str, environ: Mapping[str, str] | None = None) -> None:
-        command = [sys.executable, "-I", str(_ROOT / "plugin" / "launch.py"), "serve", "run", "--port", "0", *options]
+    def __init__(self, home: Path, *options: str, environ: Mapping[str, str] | None = None, root: Path = _ROOT) -> None:
+        """Start it from the source in `root`."""
+        bytecode.share(home)
+        command = [sys.executable, "-I", str(root / "plugin" / "launch.py"), "serve", "run", "--port", "0", *options]
         self.environ = {"PATH": os.defpath, "HOME": str(home), "KEEPMUM_HOME": str(home), "API_KEYS": KEYS}
         self.environ |= environ or {}
         self.process = subprocess.Popen(command, env=self.environ, stderr=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -88,6 +104,14 @@ class TeamServer:
             return Reply(answer.status, names, answer.read())
         finally:
             connection.close()
+
+    def refuses(self, key: str) -> bool:
+        """Whether it refuses this key within five seconds. They are counted in requests, so a pause costs nothing."""
+        for _ in range(50):
+            if self.ask("GET", "/api/v2/keys", key=key).status == 401:
+                return True
+            time.sleep(0.1)
+        return False
 
     def _read_log(self) -> None:
         """Read the log while the server runs: it would wait for a full pipe."""

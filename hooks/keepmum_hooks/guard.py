@@ -33,7 +33,7 @@ _REFUSED = (
     "environment variable.{allowing}"
 )
 _ALLOWING = (
-    " If it is no secret, the user can say so in their own terminal: `keepmum allow FINGERPRINT --why TEXT`. "
+    " If it is not a secret, the user can say so in their own terminal: `keepmum allow FINGERPRINT --why TEXT`. "
     "Fingerprint: {fingerprints}."
 )
 _UNCHECKED = (

@@ -46,8 +46,8 @@ _DEPTH = 6  # of objects and lists in which such fields are looked for
 
 _ALLOWLIST_FILES = ("allow.toml", "fingerprint.key")  # in Keepmum's home
 ALLOWLIST_REFUSAL = (
-    "Keepmum refused this, and nothing was done: only a person decides what is no secret, in their own terminal with "
-    "`keepmum allow`; an agent may change neither that list nor its key. `keepmum allow --list` shows it."
+    "Keepmum refused this, and nothing was done: only a person decides what is not a secret, in their own terminal "
+    "with `keepmum allow`; an agent may change neither that list nor its key. `keepmum allow --list` shows it."
 )
 SETTINGS_REFUSAL = (
     "Keepmum refused this, and nothing was done: only a person switches off what keeps secrets out of memories, in "
@@ -194,8 +194,8 @@ class GuardRules:
 def changes_allowlist(call: ToolCall, home: str, rules: GuardRules) -> bool:
     """Whether the call would change the allowlist or its key, or is a command that names them.
 
-    Only a person decides what is no secret. `keepmum allow` itself refuses to run in a client's session; this stops a
-    tool that writes the files directly.
+    Only a person decides what is not a secret. `keepmum allow` itself refuses to run in a client's session; this
+    stops a tool that writes the files directly.
     """
     text = "\n".join((*call.paths, call.command)).lower()
     if not any(name in text for name in _ALLOWLIST_FILES) and "allow" not in call.command:
@@ -336,7 +336,7 @@ class FilePattern:
         `is_match` compares one part of the pattern with one of the path: `matches` by default, or `overlaps`.
         """
         compare = is_match or matches
-        places = {0}  # in the path, up to which the pattern matches so far
+        places = {0}  # in the path, up to which the pattern has matched
         for part in self.parts:
             if part == "**":
                 places = set(range(min(places), len(path) + 1)) if places else places
@@ -395,7 +395,7 @@ def overlaps(pattern: str, word: str) -> bool:
         return False  # all that both share is what both leave open
     if pattern.startswith(".") and word[:1] in ("*", "?") and word[:2] != "**":
         return False
-    ends = {0}  # in `word`, up to which it can match the pattern so far
+    ends = {0}  # in `word`, up to which it can match the start of the pattern
     for sign in pattern:
         ends = _past_stars(word, ends)
         if sign == "*":

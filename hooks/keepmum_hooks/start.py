@@ -16,7 +16,7 @@ __all__ = ["remove_old_state", "start"]
 
 # Claude Code 2.1.329 writes a longer context to a file and shows the model its first 2 KB.
 _LONGEST = 10_000  # characters
-_CUT_END = "\nThe rest is left out.\n</keepmum-memories>"  # closes the frame (`keepmum.core.briefing.TAG`)
+_CUT_END = "\nThe rest is left out.\n</keepmum-memories>"  # closes the frame (`keepmum.core.memory_text.TAG`)
 _BRIEFING_LIMIT = 2 * 4 * _LONGEST  # bytes, the most that this many characters take, with and without remarks
 _SEPARATOR = "\x1e"  # in a briefing with remarks on code (`keepmum_hooks.checked_out`); memories hold no such character
 _NOTE_LIMIT = 64 << 10
@@ -152,7 +152,7 @@ def _is_abandoned(path: str) -> bool:
         except ProcessLookupError:
             return True
         except (OSError, OverflowError):
-            pass  # it runs as another user, or is no process
+            pass  # it runs as another user, or is not a process
     return _HOUR < files.seconds_since_change(path) < float("inf")
 
 

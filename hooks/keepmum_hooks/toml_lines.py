@@ -44,7 +44,7 @@ class Lines:
 
 
 class _State:
-    """The result so far."""
+    """The lines that were read, as a result."""
 
     def __init__(self) -> None:
         self.values: dict[Path, Value] = {}

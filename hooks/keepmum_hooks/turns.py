@@ -14,7 +14,7 @@ To keep long sessions as cheap as short ones, a run that read many records appen
     C <bytes> <every> <turns> <waiting> [<running task>]... .
 
 It is the state of the count after the first <bytes> of the log, for one interval. The log only grows, so a checkpoint
-stays true wherever it is in the log and however often it occurs; the next run continues from the last one.
+stays true at any place in the log and however often it occurs; the next run continues from the last one.
 """
 
 from __future__ import annotations

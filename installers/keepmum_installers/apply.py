@@ -47,7 +47,8 @@ def _change(change: Change, journal: Journal) -> None:
         backup = journal.back_up(change.path, files.read(change.path)) if foreign else None
         record: Record = Wrote(change.path, files.digest(change.after) or "", backup, change.before)
     else:
-        backup = journal.back_up(change.path, files.read(change.path))
+        is_known = journal.edited(change.path)  # the backup of the first edit is that from before all of ours
+        backup = None if is_known else journal.back_up(change.path, files.read(change.path))
         created = change.before is None
         if isinstance(change.undo, Mark):
             record = Inserted(change.path, change.undo, created=created, backup=backup)
@@ -133,12 +134,20 @@ def undo(journal: Journal, machine: Machine, wanted: Callable[[Record], bool]) -
             continue
         try:
             results.append(UndoResult(_undo(record, machine)))
-        except InstallError as error:
-            results.append(UndoResult(problem=error))
+        except (InstallError, OSError) as error:
+            results.append(UndoResult(problem=_problem(record, error)))
             waiting |= {record.client} if isinstance(record, Called) else set()
         else:
             journal.remove(record)
     return [result for result in results if result.done or result.problem]
+
+
+def _problem(record: Record, error: InstallError | OSError) -> InstallError:
+    if isinstance(error, InstallError):
+        return error
+    return InstallError(
+        f"could not {describe(record)}: {error.strerror}", "Check its permissions, then run this again."
+    )
 
 
 def describe(record: Record) -> str:

@@ -18,7 +18,7 @@ from keepmum_installers.app.bundle import Bundle
 __all__ = ["SUMS", "file_name", "pack", "sums"]
 
 SUMS = "SHA256SUMS"
-"""The name of the list of hashes beside the archive."""
+"""The name of the list of hashes that is published with the archive."""
 
 _EPOCH = 1767225600  # 2026-01-01
 
@@ -28,8 +28,8 @@ def file_name(version: str) -> str:
     return f"keepmum-{version}.tar.gz"
 
 
-def pack(bundle: Bundle, version: str, path: str) -> int:
-    """Write the archive; returns the number of its files.
+def pack(bundle: Bundle, version: str, path: str) -> None:
+    """Write the archive.
 
     Raises: OSError when it cannot be written.
     """
@@ -44,11 +44,10 @@ def pack(bundle: Bundle, version: str, path: str) -> int:
             archive.addfile(entry, io.BytesIO(content))
     with (
         private_files.replacement(path, 0o644) as target,
-        # Without the name and the time of the file, which differ on each machine.
+        # No file name and a fixed time, so that each machine writes the same bytes.
         gzip.GzipFile(filename="", mode="wb", fileobj=target, mtime=_EPOCH) as packed,
     ):
         packed.write(raw.getvalue())
-    return len(bundle.paths)
 
 
 def sums(paths: Iterable[str]) -> str:

@@ -54,6 +54,16 @@ def _register_upgrade(subparsers: _Subparsers) -> None:
 
 def register_installation(subparsers: _Subparsers) -> None:
     """Add `install` and `uninstall`, which do not need the core."""
+    _register_install(subparsers)
+    remove = subparsers.add_parser("uninstall", help="undo what `install` did; memories stay")
+    remove.add_argument("--scope", choices=_SCOPES, help="only what this scope has; default: everything")
+    remove.add_argument("--purge", action="store_true", help="remove memories, backups and settings too")
+    remove.add_argument("--yes", action="store_true", help="do not ask")
+    remove.add_argument("--dry-run", action="store_true", help="show what would be done")
+    remove.set_defaults(run=lambda arguments: _guarded(lambda: _uninstall(arguments)))
+
+
+def _register_install(subparsers: _Subparsers) -> None:
     where = "a folder, owner/repository or git address to take the plugin from"
     whose = "for you everywhere (default), for the team of the repository around this folder, or for you in it"
     add = subparsers.add_parser("install", help="install Keepmum in the coding agents on this machine")
@@ -89,12 +99,6 @@ def register_installation(subparsers: _Subparsers) -> None:
     much.add_argument("-v", "--verbose", action="store_true", help="name each file and command")
     much.add_argument("-q", "--quiet", action="store_true", help="only problems, and what you have to do")
     add.set_defaults(run=lambda arguments: _guarded(lambda: _install(arguments)))
-    remove = subparsers.add_parser("uninstall", help="undo what `install` did; memories stay")
-    remove.add_argument("--scope", choices=_SCOPES, help="only what this scope has; default: everything")
-    remove.add_argument("--purge", action="store_true", help="remove memories, backups and settings too")
-    remove.add_argument("--yes", action="store_true", help="do not ask")
-    remove.add_argument("--dry-run", action="store_true", help="show what would be done")
-    remove.set_defaults(run=lambda arguments: _guarded(lambda: _uninstall(arguments)))
 
 
 def _client(name: str) -> str:
@@ -123,7 +127,7 @@ def _guarded(command: Callable[[], int]) -> int:
 
 def _install(arguments: argparse.Namespace) -> int:
     from keepmum_installers.app import layout
-    from keepmum_installers.app.bundle import own
+    from keepmum_installers.app.bundle import own_bundle
     from keepmum_installers.console import Console
     from keepmum_installers.install import Options, install
     from keepmum_installers.machine import Machine
@@ -142,7 +146,7 @@ def _install(arguments: argparse.Namespace) -> int:
         origin=arguments.origin,
         verbose=arguments.verbose,
     )
-    machine, code = Machine.this(), own()
+    machine, code = Machine.this(), own_bundle()
     root, product = layout.current(machine.home), read(code.folder)
     console = Console(home=machine.user_home, quiet=arguments.quiet)
     if layout.for_clients(code.folder, machine.home) == root:  # this code was put there before

@@ -14,14 +14,12 @@ from typing import Protocol
 from keepmum.core.errors import KeepmumError
 from keepmum.core.framing import inline
 from keepmum.core.wording import counted
-from keepmum.workspace.resolve import left_out, resolve
 from keepmum_hooks import places
 from keepmum_installers import files, leftovers, runtime, semantic
 from keepmum_installers.clients import CLIENTS
 from keepmum_installers.errors import InstallError
 from keepmum_installers.finding import Finding, note, ok, problem
 from keepmum_installers.journal import Journal, Wrote
-from keepmum_installers.live import results
 from keepmum_installers.machine import Machine
 from keepmum_installers.product import Product
 
@@ -39,7 +37,7 @@ _MOST_FILES = 20  # that are named one by one
 
 
 class Probes(Protocol):
-    """What the doctor reads from the core, which the installers do not import."""
+    """What the doctor reads from the store and the settings."""
 
     def store(self) -> Mapping[str, object]:
         """Facts about the store: its path, whether it is writable, and whether it is intact."""
@@ -47,12 +45,17 @@ class Probes(Protocol):
     def settings(self) -> Sequence[tuple[str, str, str]]:
         """Name, value and source of every setting in effect."""
 
+    def left_out(self) -> str:
+        """What is wrong in the project's file, in a sentence; empty when nothing is."""
+
     def project(self) -> tuple[str, str, str, str]:
         """Id, name, root and source of the project of the working folder."""
 
 
 def examine(product: Product, root: str | None, machine: Machine, probes: Probes) -> list[Finding]:
     """Every finding; what others depend on comes first."""
+    from keepmum_installers.live import results  # with a web server: `keepmum status` imports this module without it
+
     findings: list[Finding] = [_interpreter(product)]
     findings += _home(machine)
     findings.append(_runtime(root, machine))
@@ -239,7 +242,7 @@ def _project(probes: Probes) -> Iterator[Finding]:
 
 def _settings(probes: Probes) -> Iterator[Finding]:
     """Which settings are off, and where; other settings only with their source."""
-    if wrong := left_out(resolve(os.environ).settings):
+    if wrong := probes.left_out():
         yield problem("settings", wrong, "Fix that line in the project's file.")
     chosen = [entry for entry in probes.settings() if entry[2] != "default"]
     for name, value, source in chosen:

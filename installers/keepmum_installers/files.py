@@ -17,7 +17,7 @@ __all__ = ["digest", "lies_in", "private_folder", "read", "remove", "replace", "
 def read(path: str) -> bytes | None:
     """The bytes of the file; None when it does not exist.
 
-    Raises: InstallError when the path is no file, or may not be read.
+    Raises: InstallError when the path is not a file, or may not be read.
     """
     try:
         with open(path, "rb") as file:

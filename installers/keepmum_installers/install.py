@@ -75,16 +75,16 @@ def install(  # noqa: PLR0913, PLR0917 - what, from where, for whom
     console.say(f"Keepmum {product.version}")
     if not options.names_each and _chosen(options, machine):
         console.say(_found(options, machine))
-    shared = _checked(options, machine, console)
-    planned, failed, stopped = _planned(
-        _planners(options, InstallSpec(product, root, options.scope, options.source, shared), machine), console
-    )
-    # A wrong source or folder is wrong for every file of a repository, and a key is shared completely or not at all.
-    if failed and (not planned or options.share_key or (stopped and options.scope != "user")):
+    spec = InstallSpec(product, root, options.scope, options.source, _checked(options, machine, console))
+    planned, problems = _plan_all(_planners(options, spec, machine))
+    for problem in problems:
+        console.problem(problem)
+    if problems and (not planned or _concerns_all(problems, options)):
         console.say("Nothing was changed.")
         return 1
     if root is not None:
-        planned.insert(0, (own := partial(shell_command.plan, root, machine), own()))
+        command = partial(shell_command.plan, root, machine)
+        planned.insert(0, (command, command()))
     reads = root if code is None else code.folder
     lines = [*_code_lines(code, product, machine), *_plan_lines(planned, options), *_packages(options, reads, machine)]
     _show(lines, options, product, machine, console)
@@ -92,15 +92,15 @@ def install(  # noqa: PLR0913, PLR0917 - what, from where, for whom
         for line in (line for _, plan in planned if not plan.steps for line in plan.notes):
             console.say(line)  # for a client that cannot be set up from here, the commands to type
         console.say("Nothing was changed: this was a dry run.")
-        return 1 if failed else 0
-    put = None if code is None else partial(_put, code, product.version, options.origin, machine.home)
+        return 1 if problems else 0
+    put = None if code is None else partial(_put_code, code, product.version, options.origin, machine.home)
     done = _execute(planned, machine, console, put)
-    failed = failed or len(done) < len(planned)
+    is_complete = not problems and len(done) == len(planned)
     if root is not None:
         _build_runtime(options, root, machine, console)
-        failed = not _demonstrate(root, machine, product, console, brief=not options.names_each) or failed
+        is_complete = _demonstrate(root, machine, product, console, brief=not options.names_each) and is_complete
     _say_summary(done, root, machine, console, options)
-    return 1 if failed else 0
+    return 0 if is_complete else 1
 
 
 def _checked(options: Options, machine: Machine, console: Console) -> str | None:
@@ -182,8 +182,8 @@ _NO_CLIENT = Plan(
 )
 
 
-def _planned(planners: Iterable[_Planner], console: Console) -> tuple[list[tuple[_Planner, Plan]], bool, bool]:
-    """The plans that could be made, each with its planner; whether one failed; and whether not because of one file."""
+def _plan_all(planners: Iterable[_Planner]) -> tuple[list[tuple[_Planner, Plan]], list[InstallError]]:
+    """The plans that could be made, each with its planner, and what went wrong."""
     planned: list[tuple[_Planner, Plan]] = []
     problems: list[InstallError] = []
     for planner in planners:
@@ -194,9 +194,16 @@ def _planned(planners: Iterable[_Planner], console: Console) -> tuple[list[tuple
         else:
             planned.append((planner, plan))
             problems += plan.problems
-    for problem in problems:
-        console.problem(problem)
-    return planned, bool(problems), not all(isinstance(problem, FileLeft) for problem in problems)
+    return planned, problems
+
+
+def _concerns_all(problems: Iterable[InstallError], options: Options) -> bool:
+    """Whether one of the problems means that no plan may be executed.
+
+    A wrong source or folder is wrong for every file of a repository, and a key is shared completely or not at all.
+    """
+    is_of_one_file = all(isinstance(problem, FileLeft) for problem in problems)
+    return options.share_key or (options.scope != "user" and not is_of_one_file)
 
 
 def _show(lines: Sequence[str], options: Options, product: Product, machine: Machine, console: Console) -> None:
@@ -228,7 +235,7 @@ def _listed(names: Iterable[str]) -> str:
 def _code_lines(code: Bundle | None, product: Product, machine: Machine) -> Iterator[str]:
     if code is None:
         return
-    path = placing.planned(code, product.version, machine.home)
+    path = placing.planned_folder(code, product.version, machine.home)
     if layout.target(layout.current(machine.home)) != os.path.realpath(path):
         yield f"put the code into {path}"
 
@@ -263,7 +270,7 @@ def _summarised(steps: Sequence[Step]) -> Iterator[Step | str]:
             yield from alike
 
 
-def _put(code: Bundle, version: str, origin: str | None, home: str) -> None:
+def _put_code(code: Bundle, version: str, origin: str | None, home: str) -> None:
     """Copy the code to the home and make it the current version."""
     files.private_folder(layout.folder(home))
     if origin:

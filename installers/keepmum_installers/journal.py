@@ -5,6 +5,7 @@ It is one JSON file, `<home>/state/installed.json`, written after each step, so 
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import stat
@@ -153,6 +154,10 @@ class Journal:
         """Whether the file at path is ours."""
         return any(isinstance(record, Wrote) and record.path == path for record in self._records)
 
+    def edited(self, path: str) -> bool:
+        """Whether the file at path, which is another program's, has been edited."""
+        return any(isinstance(record, (Edited, Inserted)) and record.path == path for record in self._records)
+
     def keep(self, path: str, content: bytes | None, client: str, *, state: bool = False) -> None:
         """Back up a file before the first command of a client that writes it."""
         if not any(isinstance(record, Kept) and record.path == path for record in self._records):
@@ -161,7 +166,8 @@ class Journal:
 
     def _save(self) -> None:
         if not self._records:
-            os.unlink(self._path)
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(self._path)
             return
         values = [{"did": type(record).__name__.lower(), **asdict(record)} for record in self._records]
         files.private_folder(os.path.dirname(self._path))

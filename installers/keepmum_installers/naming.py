@@ -1,4 +1,4 @@
-"""What to say about a name that is no client's."""
+"""What to say about a name that is not a client's."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from keepmum_installers.clients import CLIENTS
 
 __all__ = ["unknown_client"]
 
-_PROGRAMS = {  # what people call a client, where that is no part of our name for it
+_PROGRAMS = {  # what people call a client, where that is not part of our name for it
     "claude": "claude-code",
     "code": "vscode",
     "vs-code": "vscode",

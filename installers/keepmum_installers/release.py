@@ -18,7 +18,7 @@ import sys
 
 from keepmum_installers import archive, files, manifests, mcpb, sbom
 from keepmum_installers.app import layout
-from keepmum_installers.app.bundle import at
+from keepmum_installers.app.bundle import bundle_at
 from keepmum_installers.errors import InstallError
 from keepmum_installers.product import bundle_root, read
 
@@ -28,12 +28,12 @@ __all__ = ["build", "main", "relabel"]
 def relabel(root: str, version: str, today: str) -> None:
     """Give the clone at root this version, in every file that names it.
 
-    Raises: InstallError when it is no version, or an older one than the clone has: clients install only newer ones.
+    Raises: InstallError when it is not a version, or older than the clone's: clients install only newer ones.
     """
     before = read(root).version
-    if layout.order(version) == layout.order(""):
+    if not layout.is_numbered(version):
         raise InstallError(f"{version} is not a version such as 0.2.0")
-    if layout.order(version) < layout.order(before):
+    if layout.sort_key(version) < layout.sort_key(before):
         raise InstallError(f"{version} is older than {before}, and clients would not install it")
     _replace(root, "pyproject.toml", f'\nversion = "{before}"\n', f'\nversion = "{version}"\n')
     if os.path.exists(os.path.join(root, "CHANGELOG.md")):
@@ -44,7 +44,7 @@ def relabel(root: str, version: str, today: str) -> None:
 
 
 def build(root: str, folder: str) -> list[str]:
-    """Write the files to publish; returns their paths, and last that of the list of hashes.
+    """Write the files to publish; returns their paths, the list of hashes last.
 
     Raises: OSError when one cannot be written.
     """
@@ -59,7 +59,7 @@ def build(root: str, folder: str) -> list[str]:
             f"{product.name}-{product.version}.cdx.json",
         )
     ]
-    archive.pack(at(root), product.version, paths[0])
+    archive.pack(bundle_at(root), product.version, paths[0])
     shutil.copyfile(os.path.join(root, "installers", "install.sh"), paths[1])
     mcpb.pack(root, paths[2])
     lock = files.read(os.path.join(root, "installers", "locks", "semantic.txt")) or b""

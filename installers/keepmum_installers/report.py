@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 
 from keepmum.core.framing import inline
 from keepmum.core.wording import counted
-from keepmum.workspace.resolve import left_out, resolve
 from keepmum_installers import doctor
 from keepmum_installers.clients import CLIENTS
 from keepmum_installers.console import Console
@@ -38,7 +36,7 @@ def show_status(probes: doctor.Probes) -> int:
     for server in doctor.servers(facts):
         console.say(f"  server    {server.says}")
     console.say(f"  project   {inline(f'{project}, at {folder}')} (known from {origin})")
-    if wrong := left_out(resolve(os.environ).settings):
+    if wrong := probes.left_out():
         console.say(f"  settings  {wrong}")
     missing: list[str] = []
     for name, client in CLIENTS.items():
@@ -58,7 +56,7 @@ def show_status(probes: doctor.Probes) -> int:
 
 
 def findings(probes: doctor.Probes) -> list[Finding]:
-    """The findings of the doctor, those of one client merged where they are no problem."""
+    """The findings of the doctor, those of one client merged where they are not problems."""
     root = bundle_root()
     return list(_brief(doctor.examine(installed(root), root, Machine.this(), probes)))
 
@@ -66,7 +64,7 @@ def findings(probes: doctor.Probes) -> list[Finding]:
 def show_findings(probes: doctor.Probes, *, as_json: bool, verbose: bool = False) -> int:
     """Print the findings of the doctor; returns 1 when one is a problem, else 0.
 
-    Without `verbose`, what is no problem of a client takes one line.
+    Without `verbose`, what is not a problem of a client takes one line.
     """
     root = bundle_root()
     found = doctor.examine(installed(root), root, Machine.this(), probes)
@@ -91,7 +89,7 @@ def show_trials(clients: Sequence[str], *, as_json: bool) -> int:
 
 
 def _brief(findings: Iterable[Finding]) -> Iterator[Finding]:
-    """The findings, with those of one client that are no problem merged into one."""
+    """The findings, with those of one client that are not problems merged into one."""
     for client, row in itertools.groupby(findings, lambda each: each.about.partition(" ")[0]):
         rest = list(row)
         if client in CLIENTS:

@@ -118,7 +118,7 @@ def has_server(machine: Machine) -> bool:
 def build(root: str, machine: Machine, console: Console, part: Part = CORE) -> Runtime:
     """The runtime with every package of a part, created or updated; prints the progress.
 
-    Raises: InstallError when it cannot be completed; the packages installed so far can be used.
+    Raises: InstallError when it cannot be completed; the packages that were installed can be used.
     """
     runtime = look(root, machine, part)
     if runtime is None:

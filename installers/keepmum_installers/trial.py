@@ -1,7 +1,7 @@
 """Tries a version before it becomes the current one: on a copy of the store, in a temporary home.
 
-The new version migrates the copy, so a fault of it leaves the user's store as it is; the copy from before is kept among
-the backups.
+The new version migrates the copy, so a fault in it leaves the user's store unchanged. The backup that the copy is made
+from stays.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from keepmum_installers.product import Product
 __all__ = ["back_up", "check"]
 
 _SECONDS = 300
-_JUDGED = frozenset({"keepmum", "scanner", "settings", "store"})  # what of the doctor's findings the copy can tell
+_JUDGED = frozenset({"keepmum", "scanner", "settings", "store"})  # findings of the doctor that a copy can have
 
 
 def back_up(machine: Machine) -> str | None:
@@ -43,7 +43,7 @@ def back_up(machine: Machine) -> str | None:
     try:
         private_files.make_folder(folder)
         os.close(os.open(unfinished, os.O_CREAT | os.O_WRONLY | os.O_EXCL, 0o600))
-        # Read-only: to write a store, a process must hold its lock.
+        # Read-only, since a writer would need the lock of the store.
         source = f"file:{path.replace('%', '%25').replace('?', '%3f').replace('#', '%23')}?mode=ro"
         with (
             contextlib.closing(sqlite3.connect(source, uri=True)) as store,
@@ -63,7 +63,7 @@ def back_up(machine: Machine) -> str | None:
 
 
 def check(root: str, product: Product, backup: str | None, machine: Machine) -> None:
-    """Start the version at root, and let its doctor judge a copy of the memories.
+    """Run the demo of the version at root, then its doctor on a copy of the memories.
 
     Raises: InstallError with what it found.
     """
@@ -78,7 +78,7 @@ def check(root: str, product: Product, backup: str | None, machine: Machine) -> 
 
 
 def _copy_settings(machine: Machine, home: str, store: str) -> None:
-    """The user's settings in the temporary home; only the store is another."""
+    """Copy the user's settings to the temporary home, with the copied store as the store."""
     path = os.path.join(machine.home, "config.toml")
     text = (files.read(path) or b"").decode("utf-8", "replace")
     try:

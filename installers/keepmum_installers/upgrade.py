@@ -1,4 +1,4 @@
-"""Replaces the current version: the new one is put beside it and tried, then a link is switched.
+"""Replaces the current version: puts the new one into the home, tries it, then switches a link.
 
 Whenever this is interrupted, `current` names one complete version; running it again completes the rest.
 """
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from keepmum_installers import files, local_plugin, runtime, shell_command, trial
 from keepmum_installers.app import layout, placing
-from keepmum_installers.app.bundle import at
+from keepmum_installers.app.bundle import bundle_at
 from keepmum_installers.clients import CLIENTS
 from keepmum_installers.console import Console
 from keepmum_installers.errors import InstallError
@@ -37,9 +37,9 @@ class Options:
     source: str = ""
     """Where to get it, as KEEPMUM_SOURCE of `install.sh`; empty for where the current one came from."""
     check: bool = False
-    """Whether to say only whether there is a newer one."""
+    """Whether to report only whether there is a newer one."""
     back: bool = False
-    """Whether to make the version before this one current again."""
+    """Whether to go back to the version before the current one."""
 
 
 def upgrade(options: Options, machine: Machine, console: Console) -> int:
@@ -51,10 +51,10 @@ def upgrade(options: Options, machine: Machine, console: Console) -> int:
     if options.check:
         return _check(options, now, machine, console)
     with tempfile.TemporaryDirectory(prefix="keepmum-upgrade-") as folder:
-        bundle = None if options.back else _fetched(options, folder, machine)
+        bundle = None if options.back else _fetch(options, folder, machine)
         with locked(layout.folder(machine.home), _LOCK_SECONDS):
             now = layout.target(layout.current(machine.home)) or now
-            new = _previous(now, machine) if bundle is None else _placed(bundle, now, options, machine)
+            new = _previous(now, machine) if bundle is None else _place(bundle, now, options, machine)
             try:
                 _switch(now, new, machine, console)
             finally:
@@ -79,21 +79,21 @@ def _current(machine: Machine) -> str:
 
 
 def _check(options: Options, now: str, machine: Machine, console: Console) -> int:
-    newest, typed = _script(options, machine, "--newest"), shell_command.invocation(machine)
-    if layout.order(newest) > layout.order(layout.label(now)):
-        console.say(f"Version {newest} is available, this is {layout.label(now)}: {typed} upgrade")
+    newest, typed = _run_script(options, machine, "--newest"), shell_command.invocation(machine)
+    if layout.sort_key(newest) > layout.sort_key(layout.version_of(now)):
+        console.say(f"Version {newest} is available, this is {layout.version_of(now)}: {typed} upgrade")
     else:
-        console.say(f"Version {layout.label(now)} is the newest.")
+        console.say(f"Version {layout.version_of(now)} is the newest.")
     return 0
 
 
-def _fetched(options: Options, folder: str, machine: Machine) -> str:
-    """The folder with the wanted version."""
-    return _script(options, machine, "--unpack", folder)
+def _fetch(options: Options, folder: str, machine: Machine) -> str:
+    """Download the wanted version into a folder; returns the folder with its files."""
+    return _run_script(options, machine, "--unpack", folder)
 
 
-def _script(options: Options, machine: Machine, *arguments: str) -> str:
-    """What the script of the installer prints, which fetches and checks.
+def _run_script(options: Options, machine: Machine, *arguments: str) -> str:
+    """What `install.sh` of the current version prints; it downloads and verifies.
 
     Raises: InstallError with its message.
     """
@@ -102,7 +102,7 @@ def _script(options: Options, machine: Machine, *arguments: str) -> str:
         raise InstallError("`sh` was not found, which fetches new versions", "On Windows, use Git Bash.")
     origin = (files.read(layout.origin(machine.home)) or b"").decode("utf-8", "replace")
     source = os.path.join(machine.cwd, options.source) if os.path.exists(options.source) else options.source
-    # Not from this process: a project's settings for a client could set them, and then choose what is run.
+    # Set here, not inherited: a project's settings for a client could set them, and so choose what is run.
     environ = {"KEEPMUM_SOURCE": source or origin, "KEEPMUM_SHA256": "", "KEEPMUM_PYTHON": local_plugin.interpreter()}
     version = ("--version", options.to) if options.to else ()
     done = machine.run((shell, own, *version, *arguments), _FETCH_SECONDS, environ)
@@ -112,35 +112,41 @@ def _script(options: Options, machine: Machine, *arguments: str) -> str:
 
 
 def _failure(done: Outcome) -> InstallError:
-    """The error that a script of ours printed, with its next step."""
+    """The error that one of our scripts printed, with its next step."""
     first, _, rest = done.err.strip().partition("\n  next: ")
     return InstallError((first or done.sentence).removeprefix("keepmum: "), rest)
 
 
 def _previous(now: str, machine: Machine) -> str:
-    """The version before the current one."""
+    """The folder of the version before the current one.
+
+    Raises: InstallError when there is none.
+    """
     found = layout.target(layout.previous(machine.home))
     if found is None or found == now:
         raise InstallError("there is no version to go back to", "`keepmum upgrade --to VERSION` fetches any.")
     return found
 
 
-def _placed(bundle: str, now: str, options: Options, machine: Machine) -> str:
-    """The folder of the new version, which is complete there."""
-    version, installed = read(bundle).version, layout.label(now)
+def _place(bundle: str, now: str, options: Options, machine: Machine) -> str:
+    """Copy the new version into the home; returns its folder.
+
+    Raises: InstallError when it is not the wanted version, or older than the current one.
+    """
+    version, installed = read(bundle).version, layout.version_of(now)
     if options.to not in {"", version}:
         raise InstallError(f"what was fetched is version {version}, not {options.to}", "Check --to and --from.")
-    if not options.to and layout.order(version) < layout.order(installed):
+    if not options.to and layout.sort_key(version) < layout.sort_key(installed):
         raise InstallError(
             f"the newest version there is {version}, which is older than {installed}",
             f"To install it all the same: keepmum upgrade --to {version}",
         )
-    return os.path.realpath(placing.place(at(bundle), version, machine.home))
+    return os.path.realpath(placing.place(bundle_at(bundle), version, machine.home))
 
 
 def _switch(now: str, new: str, machine: Machine, console: Console) -> None:
     """Back up the memories, try the version on a copy of them, and make it the current one."""
-    before, product = layout.label(now), read(new)
+    before, product = layout.version_of(now), read(new)
     if new == now:
         return
     console.say(f"Keepmum {before} → {product.version}")
@@ -153,7 +159,7 @@ def _switch(now: str, new: str, machine: Machine, console: Console) -> None:
 
 
 def _refresh(new: str, machine: Machine, console: Console) -> int:
-    """Let the current version write what clients read; returns the exit code."""
+    """Run the new version's `install`, which rewrites what clients read; returns the exit code."""
     packages = [] if os.path.isdir(os.path.join(machine.home, "runtime")) else ["--no-runtime"]
     packages += ["--no-semantic"] if os.path.exists(machine.state("lexical-only")) else []
     packages += ["--server"] if runtime.has_server(machine) else []
@@ -180,12 +186,9 @@ def _registered(machine: Machine) -> Iterator[str]:
     """The clients that have the plugin from this installer."""
     records = list(Journal(machine.home))
     for name, client in CLIENTS.items():
-        folder = client.folder(machine)
-        for record in records:
-            if record.client == name if isinstance(record, Called) else _lies_in(record, folder):
-                yield name
-                break
-
-
-def _lies_in(record: object, folder: str) -> bool:
-    return str(getattr(record, "path", "")).startswith(os.path.join(folder, ""))
+        folder = os.path.join(client.folder(machine), "")
+        if any(
+            record.client == name if isinstance(record, Called) else record.path.startswith(folder)
+            for record in records
+        ):
+            yield name

@@ -93,7 +93,7 @@ def keys(tokens: Iterable[Token], context: Context) -> Iterator[Candidate]:
 
 
 def is_key(token: str, start: int, context: Context) -> bool:
-    """Whether a short random `token` is no path, id, name or encoded text."""
+    """Whether a short random `token` is not a path, id, name or encoded text."""
     if context.follows_public_marker(start) or context.in_link(start) or context.follows_id_name(start):
         return False
     if shapes.is_example(token) or shapes.is_format_string(token):

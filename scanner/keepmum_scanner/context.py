@@ -13,7 +13,7 @@ BEFORE = 72  # characters before a value in which a word can name it: "Password 
 AFTER = 36  # characters after it: "… as the deploy token"
 
 _LONGEST_WORD = 16  # characters of a credential word
-_LONG = 8192  # characters of a text that is no note
+_LONG = 8192  # characters of a text that is not a note
 
 # Detailed checks of one text; notes and source files need fewer.
 _CHECKS = 96
@@ -29,7 +29,7 @@ _ID_WORDS = compiled(
     r"branch|tree|blob|merge[sd]?|cherry|bump|pin(?:ned)?|diff|snapshot|fingerprint|integrity|version|"
     r"run|issue|pull|pr|id)\b|(?:_|\b)(?:id|sha|hash)\b|\(#[0-9]+\)"
 )
-# After "token": "tokens" mostly counts the input of a language model, and "token_id" is no token.
+# After "token": "tokens" mostly counts the input of a language model, and "token_id" is not a token.
 _NOT_THE_VALUE = compiled(r"s\b|iz|_?(?:id|name|count|limit|type|url)")
 _GIVEN = compiled(r"^\s*\|\s*[`'\"]?$|[=:(`'\"{>]|\b(?:is|to|was|are|send|use|bearer|basic)\s*[`'\"]?$")
 _AFTER_CUE = compiled(r"[\s\"'`,=:(]{0,6}")  # "login: …"

@@ -219,7 +219,7 @@ def _is_access_token(_text: str, lower: str, start: int, _end: int) -> bool:
 
 
 def _is_outside_arn(_text: str, lower: str, start: int, _end: int) -> bool:
-    """Whether the "secret" at `start` is no part of a cloud's resource name, which tells where a secret is kept."""
+    """Whether the "secret" at `start` is not part of a cloud's resource name, which tells where a secret is kept."""
     return lower[start - 1 : start] != ":" or "arn:" not in lower[max(0, start - _LONGEST_ARN) : start]
 
 

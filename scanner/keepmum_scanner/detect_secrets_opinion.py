@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["is_installed", "with_second_opinion"]
 
-# Entropy alone proves nothing in a note, and an IP address is no secret.
+# Entropy alone proves nothing in a note, and an IP address is not a secret.
 OFF = frozenset(("Base64HighEntropyString", "HexHighEntropyString", "IPPublicDetector"))
 _PRAGMA = "detect_secrets.filters.allowlist.is_line_allowlisted"  # off: an agent can write a pragma
 _OWN_FILTERS = "detect_secrets.filters."

@@ -130,7 +130,7 @@ def _found(
 
 
 def _rejected(judged: list[Unit], findings: Sequence[Finding], context: Context) -> Explanation | None:
-    """The strongest of the candidates that are no finding, and of the values that a name is given."""
+    """The strongest of the candidates that are not findings, and of the values that a name is given."""
     spans = {(one[0][1], one[0][2]): one for one in judged}
     for end, _, kind, _ in context.credential_words[: context.case_limit]:
         match = _VALUE.match(context.text, end) if kind != CUE else None

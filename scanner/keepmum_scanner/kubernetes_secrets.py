@@ -22,7 +22,7 @@ _ENTRY = compiled(
     r"(?P<quote>[\"']?)(?P<value>[^\s\"'#|>][^\n\"']{0,512}?)(?P=quote)[ \t]*\r?(?:\n|$)"
 )
 _LINES = 64  # of a section
-# Entries that are no secret by themselves.
+# Entries that are not secrets by themselves.
 _PUBLIC = compiled(
     r"(?i)(?:.*[._-])?(?:user(?:_?name)?|host(?:name)?|url|uri|port|name|type|ca|crt|cert|region|bucket|endpoint|database|db|"
     r"email|issuer|namespace|client[_-]?id|id|pub|enabled|mode|level|env)"
@@ -57,7 +57,7 @@ def _is_given(context: Context, value: str) -> bool:
 
 
 def _plain(value: str) -> str:
-    """What `value` encodes; "" when that is no text."""
+    """What `value` encodes; "" when that is not text."""
     if _BASE64.fullmatch(value) is None:
         return ""
     import binascii

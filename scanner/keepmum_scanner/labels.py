@@ -1,7 +1,7 @@
 """Decides whether a short text, such as a title, a key or a sentence, announces that a credential stands elsewhere.
 
 "DB root password", "staging/root-password" and "The new API key is below" do. "Token budget", "password.min_length" and
-"no password" speak about credentials.
+"no password" are about credentials.
 """
 
 from __future__ import annotations

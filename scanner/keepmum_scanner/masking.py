@@ -46,7 +46,7 @@ _LIKE_PASSWORD = compiled(r"[^\s\"'`()\[\]{}<>,;:=|\\]*[A-Za-z0-9][!#$^*~]+[A-Za
 _SHORT_WORD = 2  # letters of a word that is kept only between the separators of prose and names
 _AROUND_WORDS = frozenset(" \t\r\n_-./,:=\"'`()")
 _OPTION = compiled(r"(?<![^\s])-[A-Za-z]{1,3}(?![A-Za-z0-9])|(?<![^\s])-[pu](?=['\"])")  # of a command
-_SHORTEST_CACHED = 3  # characters of a run that is replaced by the same text wherever it occurs
+_SHORTEST_CACHED = 3  # characters of a run that is replaced by the same text everywhere
 _ANCHOR_BEFORE = 48  # characters before a value in which its rule looks for a fixed text
 _HEX, _SHORTEST_HEX = frozenset("0123456789abcdef"), 6
 _BASE32 = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567")

@@ -155,7 +155,7 @@ def _link(gap: str, *, is_word: bool) -> int:
 
 
 def _is_same_clause(gap: str) -> bool:
-    """Whether what follows `gap` is in the clause of the name, and the name is no part of a compound."""
+    """Whether what follows `gap` is in the clause of the name, and the name is not part of a compound."""
     if len(gap) > _SAME_CLAUSE or _CLAUSE_END.search(gap):
         return False
     from keepmum_scanner.labels import describes  # few texts get here

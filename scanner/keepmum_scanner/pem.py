@@ -1,4 +1,4 @@
-"""Finds PEM blocks, also inside JSON or shell quoting: private keys, and public blocks that are no secret."""
+"""Finds PEM blocks, also inside JSON or shell quoting: private keys, and public blocks that are not secrets."""
 
 from __future__ import annotations
 

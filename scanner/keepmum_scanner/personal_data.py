@@ -1,7 +1,8 @@
 """Optional rules for numbers of persons: payment cards, bank accounts (IBAN) and US social security numbers.
 
-They are no secrets to a coding agent, so they are off by default. Each has a form and, but for the last, a check digit,
-so an order number or a version is not taken for one. Names, addresses, e-mail and telephone numbers are not looked for.
+They are not secrets to a coding agent, so they are off by default. Each has a form and, except the last, a check digit,
+so that an order number or a version is not taken for one. Names, postal and e-mail addresses and telephone numbers are
+not detected.
 
 Sources, read 2026-11-22: https://www.iso.org/standard/70484.html (cards: issuer ranges, Luhn),
 https://www.swift.com/standards/data-standards/iban-international-bank-account-number (lengths, mod 97),

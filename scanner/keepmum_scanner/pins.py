@@ -1,6 +1,6 @@
 """Finds PINs and the codes of doors, alarms and cards where a text assigns them: "the PIN of the card is …".
 
-A number alone is no secret; a word for the PIN, and a verb or a separator, must point to it. Numbers that everybody
+A number alone is not a secret; a word for the PIN, and a verb or a separator, must point to it. Numbers that everybody
 tries first ("1234", "0000"), measures, dates and years in other sentences pass.
 """
 

@@ -44,7 +44,7 @@ _NO_PASSWORD = compiled(
     r"[0-9.]+$|[0-9a-f-]+$|[0-9A-F-]+$|[#@%&/-]|.*(?:/.*/|\.[a-z]{2,5}$|@[a-z-]+\.)|"
     r"(?i:u?int|float|base|sha|utf|ed|ipv|rsa|aes|md|x|rfc|iso|http|oauth|argon|python|py|v|ecdsa|p)-?[0-9]+"
 )
-# Two capitalised words and a number that is no year: camelCase, but few names end so.
+# Two capitalised words and a number that is not a year: camelCase, but few names end so.
 _WORDS_AND_NUMBER = compiled(
     r"[A-Z][a-z]{2,11}[-_.@#$%&*+!~^]?[A-Z][a-z]{2,11}(?!(?:19|20)[0-9]{2})[0-9]{3,4}[!?#$%&*+.@~]{0,2}"
 )

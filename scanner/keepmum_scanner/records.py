@@ -52,7 +52,7 @@ _GIVING = frozenset("equals has is uses value with".split())
 _OWN_LABELS = frozenset(
     "attribute entity entityname entity_name field heading key label name param property subject title topic".split()
 )
-# The last words of names whose values are no credentials, whatever the other fields say.
+# The last words of names whose values are not credentials, whatever the other fields say.
 _IDENTIFYING = frozenset(
     "account actor agent at author branch by checksum client commit created date day digest directory duration "
     "email env environment etag expires file filename fingerprint folder hash host hostname id ids index ip "

@@ -102,14 +102,14 @@ def measure(token: Token, context: Context) -> Features | None:
 
 
 def _is_harmless_alone(text: str) -> bool:
-    """Whether a token is no secret without a credential word near it: a short one, or an id."""
+    """Whether a token is not a secret without a credential word near it: a short one, or an id."""
     return len(text) < _SHORTEST or shapes.is_identity(text)
 
 
 def _spelling(token: Token, context: Context, *, near: bool) -> Features | None:
     """The features of `token`, with naming ASSIGNED when a credential word is near; see `_set_naming`.
 
-    None when it is no secret whatever its naming is.
+    None when it is not a secret whatever its naming is.
     """
     text = token.sample
     letters = text.isalpha()
@@ -149,7 +149,7 @@ def _set_naming(features: Features, token: Token, context: Context) -> bool:
     return not (context.is_code(token.start, token.end) or context.is_mailbox(token.start, token.end))
 
 
-# A token with one of these shapes is no secret, whatever its score.
+# A token with one of these shapes is not a secret, whatever its score.
 _HARMLESS_SHAPES = (
     shapes.is_time,
     shapes.is_integrity,

@@ -24,7 +24,7 @@ MAX_SCORE = 0.85  # below every explicit candidate, whose rule says more
 
 
 class Features:
-    """What a scorer knows of a token."""
+    """What a scorer gets about a token."""
 
     __slots__ = ("identity", "length", "mixed", "naming", "path", "run", "surprise", "switches")
 

@@ -43,7 +43,7 @@ _COMMON_WORDS = frozenset(
     "all and any are but can for from has have its may must need needed not one only required should that the then "
     "this used using was when which will with you your".split()
 )
-_WALLET = 12  # words; a list as long as this is no sentence even if it contains common words
+_WALLET = 12  # words; a list as long as this is not a sentence even if it contains common words
 _ARGUMENTS = ("(", "=(", " = (")  # "mail.login(…)", "auth=(…)"
 _ROUTER_TYPES = (" 0 ", " 5 ", " 7 ")  # before a secret in the configuration of a router
 

@@ -1,4 +1,4 @@
-"""Recognises tokens that look random and are no secret: ids, digests, names, paths, placeholders.
+"""Recognises tokens that look random and are not secrets: ids, digests, names, paths, placeholders.
 
 Most shapes exclude a token in any context. An id is excluded only where no credential word names it: a UUID may be a
 key when the text calls it one.
@@ -171,7 +171,7 @@ def is_format_string(token: str) -> bool:
 
 
 # Source: https://docs.python.org/3/library/struct.html#format-characters, read 2026-11-21
-# Contains a letter that is no hexadecimal digit, unlike keys of digits and few letters.
+# Contains a letter that is not a hexadecimal digit, unlike keys of digits and few letters.
 _FORMAT_STRING = compiled(
     r"(?=[0-9a-fA-F]*[g-zG-Z])(?:[0-9]{0,3}[xcbBhHiIlLqQnNefdspP]){5,}[0-9]{0,3}|"
     r"%?(?:[0-9.+-]{0,6}[diouxXeEfgGcrs]%){2,}[0-9.+-]{0,6}[diouxXeEfgGcrs]?"

@@ -24,7 +24,7 @@ _HEXADECIMAL = r"0x[0-9A-Fa-f]{0,16}\.[0-9A-Fa-f]{1,32}p[+-]?[0-9]{1,4}|0[bx][0-
 _STROKE = "[MLHVCSQTAZmlhvcsqtaz]{1,2}"  # a command in the path of an SVG
 _SVG_PATH = rf"-?[0-9]{{0,4}}(?:(?:{_STROKE}[-.]{{0,2}}|[-.]{{1,2}})[0-9]{{1,4}}(?![0-9]))+(?:{_STROKE})?"
 _PLAIN = rf"(?:_{{0,3}}(?:{_WORD}{_JOINT})+|{_DECIMAL}|{_HEXADECIMAL}|{_SVG_PATH})(?!{CHARACTER})"
-# An escaped line break (`\n` inside JSON) is a delimiter: its letter is no part of the key after it.
+# An escaped line break (`\n` inside JSON) is a delimiter: its letter is not part of the key after it.
 _TOKEN = compiled(
     rf"\\[nrt]|(?={_FIRST}{CHARACTER}{{11}})(?:{_PLAIN}|(?P<token>{CHARACTER}+(?:={{1,2}}(?![A-Za-z0-9]))?))"
 )

@@ -41,7 +41,7 @@ _CONVERSIONS = ("!r", "!s", "!a")  # f"{password!r}"
 _IDENTIFIER = compiled(r"[A-Za-z]+(?:[_.:/-][A-Za-z]+)*")
 _NUMBERED = compiled(r"[A-Za-z]+(?:[_-][A-Za-z]+)+[_-]?[0-9]{1,3}")  # "api_key_2"
 _SHORTEST_CHOSEN, _SHORTEST_ISSUED = 6, 8  # characters
-_RANDOM_BITS = 6.0  # letters with this surprise are no word
+_RANDOM_BITS = 6.0  # letters with this surprise are not words
 _ISSUED_BITS = 4.6  # issued values have more than a name with a number …
 _MIXED = compiled(r"(?=[^0-9]*[0-9])[^A-Za-z]*[A-Za-z]+[^A-Za-z\s()<>{}\[\]/._:-]")
 _DIGITS = 3  # … or this many digits
@@ -126,14 +126,14 @@ def looks_mixed(value: str, *, chosen: bool) -> bool:
 
 
 def _is_chosen(value: str, bits: float, *, certain: bool) -> bool:
-    """Whether `value`, which is no word, can be a password that a person chose."""
+    """Whether `value`, which is not a word, can be a password that a person chose."""
     if value.upper() == value.lower():
         return certain and value.isdigit()  # no "tests pass: 120/120", no date, no telephone number
     return bits >= _RANDOM_BITS or _kinds(value) >= 2
 
 
 def _is_issued(value: str, bits: float, *, certain: bool) -> bool:
-    """Whether `value`, which is no word, can be a key that a machine issued."""
+    """Whether `value`, which is not a word, can be a key that a machine issued."""
     if certain and shapes.is_hex(value):
         return not value.isalpha() and not value.isdigit()
     if shapes.is_identity(value) or shapes.is_camel(value) or shapes.is_integrity(value) or shapes.is_public(value):

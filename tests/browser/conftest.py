@@ -16,6 +16,7 @@ from typing import NamedTuple
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 
+import bytecode
 from browser.sample import Sample, environment, fill
 from clients import npm
 
@@ -71,6 +72,7 @@ def axe() -> str:
 @contextlib.contextmanager
 def serving(sample: Sample, **more: str) -> Iterator[Served]:
     """Run `keepmum dashboard` over a sample."""
+    bytecode.share(sample.home / ".keepmum")
     process = subprocess.Popen(
         [sys.executable, str(ROOT / "plugin" / "launch.py"), "dashboard", "--no-open"],
         stdin=subprocess.DEVNULL,
@@ -108,13 +110,13 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Sample:
 def sample(written: Sample, tmp_path: Path) -> Sample:
     """A copy of the sample."""
     copied = Sample(tmp_path / "home", tmp_path / "checkout")
-    shutil.copytree(written.home, copied.home)
+    shutil.copytree(written.home, copied.home, symlinks=True)
     shutil.copytree(written.root, copied.root)
     return copied
 
 
 # Counts the answers that are awaited; the count falls after what came was drawn.
-_COUNT = """
+COUNT = """
 const ask = window.fetch;
 window.awaited = 0;
 window.fetch = (...given) => {
@@ -151,7 +153,7 @@ class Tab(NamedTuple):
         self.page.evaluate(_SETTLED)
 
 
-def _complains(message: ConsoleMessage) -> bool:
+def complains(message: ConsoleMessage) -> bool:
     """Whether it is more than the note on an answer of the server that refuses something."""
     return message.type in {"error", "warning"} and "Failed to load resource" not in message.text
 
@@ -163,11 +165,11 @@ def tab(browser: Browser, served: Served, theme: str = "light", width: int = 144
         viewport={"width": width, "height": height}, timezone_id="UTC", locale="en-GB", reduced_motion="reduce"
     )
     context.add_init_script(f"localStorage.setItem('keepmum.theme', '{theme}')")
-    context.add_init_script(_COUNT)
+    context.add_init_script(COUNT)
     page = context.new_page()
     page.set_default_timeout(10_000)
     complaints: list[str] = []
-    page.on("console", lambda message: complaints.append(message.text) if _complains(message) else None)
+    page.on("console", lambda message: complaints.append(message.text) if complains(message) else None)
     page.on("pageerror", lambda error: complaints.append(str(error)))
     try:
         page.goto(served.address)

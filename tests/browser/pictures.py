@@ -1,4 +1,6 @@
-"""Writes a picture of each screen, state and theme of the dashboard, over the sample: for people to compare.
+"""Writes a picture of each screen, state and theme of the dashboard: for people to compare.
+
+The memory is the sample; the screens of administrators are those of a team's server.
 
     PYTHONPATH=plugin:scanner:hooks:installers:tests .venv/bin/python tests/browser/pictures.py FOLDER
     PYTHONPATH=plugin:scanner:hooks:installers:tests .venv/bin/python tests/browser/pictures.py --docs
@@ -19,6 +21,7 @@ from playwright.sync_api import Browser, Route, sync_playwright
 
 from browser.conftest import ROOT, Served, Tab, chromium_program, serving, tab
 from browser.sample import Sample, fill
+from browser.team import TeamServed, signed_in, team_serving
 
 _SEARCH = "memories?q=which pool gets a deploy first"
 _SCREENS = {
@@ -33,6 +36,7 @@ _SCREENS = {
     "nothing-fits": "memories?q=zzz qqq",
     "archived": "memories?show=archived",
 }
+_ADMIN_SCREENS = ("people", "keys", "audit", "usage")
 
 
 def _bulk(one: Tab) -> None:
@@ -51,7 +55,7 @@ def _edit(one: Tab) -> None:
 
 
 def _loading(one: Tab) -> None:
-    one.page.evaluate("window.fetch = () => new Promise(() => {})")
+    one.page.evaluate("() => { window.fetch = () => new Promise(() => {}); }")
     one.page.evaluate("location.hash = '#/activity'")
     one.page.wait_for_selector(".skel")
 
@@ -77,7 +81,7 @@ def _read_only(one: Tab) -> None:
     one.page.wait_for_selector(".banner")
 
 
-_STATES: dict[str, tuple[str, Callable[[Tab], None]]] = {
+STATES: dict[str, tuple[str, Callable[[Tab], None]]] = {
     "bulk": (_SEARCH, _bulk),
     "refused": ("memories?open=deploy.order", _edit),
     "loading": ("home", _loading),
@@ -96,12 +100,21 @@ def _write(browser: Browser, served: Served, folder: Path, theme: str) -> None:
             one.go(_SCREENS[name])
             one.page.screenshot(path=folder / f"narrow-{name}-{theme}.png", full_page=True)
         one.page.set_viewport_size({"width": 1440, "height": 900})
-        for name, (route, act) in _STATES.items():
+        for name, (route, act) in STATES.items():
             one.page.unroute_all()
             one.page.reload()
             one.go(route)
             act(one)
             one.page.screenshot(path=folder / f"{name}-{theme}.png")
+
+
+def _write_admin(browser: Browser, served: TeamServed, folder: Path, theme: str) -> None:
+    with signed_in(browser, served, "root", theme) as one:
+        for width, prefix in ((1440, "admin"), (320, "narrow-admin")):
+            one.page.set_viewport_size({"width": width, "height": 900})
+            for screen in _ADMIN_SCREENS:
+                one.go(screen)
+                one.page.screenshot(path=folder / f"{prefix}-{screen}-{theme}.png", full_page=width == 320)
 
 
 def main(target: str) -> None:
@@ -124,6 +137,10 @@ def main(target: str) -> None:
         for theme in ("light", "dark"):
             with serving(sample) as served:
                 _write(browser, served, Path(target), theme)
+        (sample.home / "team").mkdir()
+        with team_serving(sample.home / "team") as team:
+            for theme in ("light", "dark"):
+                _write_admin(browser, team, Path(target), theme)
 
 
 if __name__ == "__main__":

@@ -70,7 +70,7 @@ class Agents:
 
     @contextlib.contextmanager
     def at(self, ago: int, agent: str, **options: Any) -> Iterator[MemoryService]:
-        """A service of an agent, so many milliseconds ago."""
+        """A service of an agent whose clock is `ago` milliseconds behind."""
         present, self.now = self.now, self.now - ago
         path = str(self._sample.home / ".keepmum" / "memory.db")
         service = open_service(SqliteSpec(path), scan, self._options._replace(agent=agent, **options))

@@ -50,7 +50,7 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 def chat(written: Sample, host: bytes, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Chat, Sample]]:
     folder = tmp_path_factory.mktemp("chat")
     copied = Sample(folder / "home", folder / "checkout")
-    shutil.copytree(written.home, copied.home)
+    shutil.copytree(written.home, copied.home, symlinks=True)
     shutil.copytree(written.root, copied.root)
     with chatting(copied, host) as one:
         yield one, copied
@@ -126,7 +126,7 @@ def test_what_one_agent_stored_anothers_panel_shows_with_who_and_why(page: Page,
     expect(shown.inner.get_by_role("button", name="invoices.numbers")).to_be_visible()
 
 
-def test_it_follows_theme_and_size_of_its_host_and_ends_when_told(page: Page, chat: tuple[Chat, Sample]) -> None:
+def test_it_follows_theme_and_size_of_its_host_and_ends_on_request(page: Page, chat: tuple[Chat, Sample]) -> None:
     shown = _Shown(page, chat[0], theme="dark")
     expect(shown.inner.locator("html")).to_have_attribute("data-theme", "dark")
     page.evaluate(
@@ -138,7 +138,7 @@ def test_it_follows_theme_and_size_of_its_host_and_ends_when_told(page: Page, ch
     assert page.evaluate("bridge.teardownResource({}).then(answer => JSON.stringify(answer))") == "{}"
 
 
-def test_a_host_that_passes_nothing_on_is_told_where_to_look(page: Page, chat: tuple[Chat, Sample]) -> None:
+def test_a_host_that_passes_nothing_on_gets_the_place_to_look(page: Page, chat: tuple[Chat, Sample]) -> None:
     shown = _Shown(page, chat[0], silent=True)
     expect(shown.inner.locator(".empty")).to_contain_text("keepmum dashboard")
 

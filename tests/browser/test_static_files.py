@@ -11,13 +11,18 @@ from pathlib import Path
 import pytest
 
 from clients import npm
+from keepmum.dashboard import site
+from keepmum.dashboard.link import bare_script
 
 ROOT = Path(__file__).parents[2]
 STATIC = ROOT / "plugin" / "keepmum" / "dashboard" / "static"
+OF_SERVER = ROOT / "plugin" / "keepmum" / "server" / "dashboard" / "page"
 TYPES = Path(__file__).parent / "types"
 TYPESCRIPT = "5.9.3"
 VENDORED = "72284e8e9079c87817145df1110f74e8a2aa040b2fc384922e18dfcb46fc1fd7"  # standalone.module.js of npm htm 3.1.1
-MODULES = sorted(path for path in STATIC.rglob("*.js") if path.parent.name != "vendor")
+MODULES = sorted(
+    path for folder in (STATIC, OF_SERVER) for path in folder.rglob("*.js") if path.parent.name != "vendor"
+)
 _OF_THE_PANEL = re.compile(r"panel|bridge")
 _FORBIDDEN = re.compile(
     r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function|dangerouslySet|srcdoc"
@@ -41,14 +46,16 @@ def test_no_module_can_make_markup_or_code_of_text() -> None:
 
 
 def test_nothing_is_loaded_from_elsewhere() -> None:
-    files = [*MODULES, *STATIC.glob("*.css"), STATIC / "index.html"]
+    files = [path for folder in (STATIC, OF_SERVER) for path in folder.rglob("*.*") if path.parent.name != "vendor"]
     texts = {path.name: path.read_text(encoding="utf-8") for path in files}
     assert not [name for name, text in texts.items() if re.search(r"(?:src|href|url|import)\W{1,3}https?:", text)]
 
 
 def test_the_page_is_small() -> None:
-    of_page = [path for path in STATIC.rglob("*.*") if not _OF_THE_PANEL.search(path.name)]
-    assert sum(path.stat().st_size for path in of_page) <= 160 * 1024
+    """As it is sent; the screens of administrators are loaded by them alone."""
+    of_page = {path: file for path, file in site.static_files().items() if path != site.INDEX}
+    assert sum(len(file.content) for path, file in of_page.items() if not _OF_THE_PANEL.search(path)) <= 160 * 1024
+    assert sum(len(file.content) for file in site.static_files(OF_SERVER).values()) <= 48 * 1024
 
 
 def test_no_module_is_long() -> None:
@@ -65,9 +72,26 @@ def typescript() -> Path:
         pytest.skip(str(reason))
 
 
+def test_what_is_sent_is_the_same_program(typescript: Path, tmp_path: Path) -> None:
+    pairs = []
+    for number, path in enumerate(MODULES):
+        sent = tmp_path / f"{number}.js"
+        sent.write_text(bare_script(path.read_text(encoding="utf-8")), encoding="utf-8")
+        pairs += [str(path), str(sent)]
+    command = ["node", str(TYPES / "same.cjs"), str(typescript.parents[1])]
+    assert not subprocess.run([*command, *pairs], capture_output=True, text=True, check=True).stdout
+    comment = tmp_path / "text.js"
+    comment.write_text('const url = `a\n// of a text\n`, other = "/** x */";\n', encoding="utf-8")
+    broken = tmp_path / "broken.js"
+    broken.write_text(bare_script(comment.read_text(encoding="utf-8")), encoding="utf-8")
+    done = subprocess.run([*command, str(comment), str(broken)], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == str(comment), "the comparison finds nothing"
+
+
 @pytest.mark.heavy
 def test_the_types_of_the_modules_fit(typescript: Path, tmp_path: Path) -> None:
     shutil.copytree(STATIC, tmp_path / "static", ignore=shutil.ignore_patterns("vendor"))
+    shutil.copytree(OF_SERVER, tmp_path / "static", ignore=shutil.ignore_patterns("sign-in.js"), dirs_exist_ok=True)
     (tmp_path / "static" / "vendor").mkdir()
     shutil.copy(TYPES / "preact.d.ts", tmp_path / "static" / "vendor")
     shutil.copy(TYPES / "tsconfig.json", tmp_path / "static")

@@ -70,7 +70,7 @@ def test_a_session_below_the_projects_top_is_briefed_too(user: Claude, model: Mo
     assert "SessionStart hook additional context" in model.requests[-1].text
 
 
-def test_another_project_is_told_nothing(user: Claude, model: MockModel, project: Path, tmp_path: Path) -> None:
+def test_nothing_is_sent_about_another_project(user: Claude, model: MockModel, project: Path, tmp_path: Path) -> None:
     model.will(Call(f"{TOOL}remember", NOTE))
     user.ask("remember it", folder=project)
     other = tmp_path / "other"

@@ -113,7 +113,7 @@ def agent(prompt: str) -> Call:
     return Call("Agent", {"description": "look", "prompt": prompt, "subagent_type": "general-purpose"})
 
 
-def test_a_background_agents_stop_is_no_turn(reminded: Claude, model: MockModel, project: Path) -> None:
+def test_a_background_agents_stop_is_not_a_turn(reminded: Claude, model: MockModel, project: Path) -> None:
     model.whenever("turn 2", agent("look at the pool"))
     model.whenever("look at the pool", Say("it is blue"))
     with reminded.conversation(project) as session:
@@ -126,7 +126,7 @@ def test_a_background_agents_stop_is_no_turn(reminded: Claude, model: MockModel,
     assert reminded_after(model) == [5]
 
 
-def test_a_background_commands_stop_is_no_turn(reminded: Claude, model: MockModel, project: Path) -> None:
+def test_a_background_commands_stop_is_not_a_turn(reminded: Claude, model: MockModel, project: Path) -> None:
     command = {"command": "sleep 1", "description": "wait", "run_in_background": True}
     model.whenever("turn 2", Call("Bash", command))
     with reminded.conversation(project) as session:

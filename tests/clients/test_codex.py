@@ -26,6 +26,7 @@ pytestmark = pytest.mark.clients
 REMEMBER = "mcp__keepmum__remember"
 KEY = "gh" + "p_" + "4fQ9" + "zR7k" * 7 + "Xb21"
 NOTE = {"title": "Blue pool", "text": "Deploys go through the blue pool first."}
+SERVERS = ".mcp.codex.json"  # in the plugin
 FREELY = ("--dangerously-bypass-approvals-and-sandbox",)
 EVERY_TURN = {"KEEPMUM_CAPTURE_EVERY": "1", "KEEPMUM_CAPTURE_UNATTENDED": "1"}
 
@@ -72,7 +73,7 @@ def test_tools_are_offered_and_kept_memories_belong_to_the_project(
     user.keepmum(root, "recall", "blue pool", folder=tmp_path, expected=1)  # there is none elsewhere
 
 
-def test_a_model_that_has_to_search_for_tools_is_told_when_to(user: Codex, model: CodexModel, project: Path) -> None:
+def test_a_model_that_has_to_search_for_tools_reads_when_to(user: Codex, model: CodexModel, project: Path) -> None:
     user.ask("hello", "--model", DEFERRING, folder=project)
     assert REMEMBER not in model.tools()
     assert f"- mcp__keepmum: {INSTRUCTIONS[:200]}" in model.texts()[0]
@@ -125,6 +126,7 @@ def test_a_briefing_is_given_once_and_not_again_over_resumes(
 def test_a_long_briefing_in_any_script_arrives_whole_and_is_written_nowhere_else(
     user: Codex, model: CodexModel, project: Path
 ) -> None:
+    (user.copy / SERVERS).write_text('{"mcpServers": {}}', encoding="utf-8")  # ours would remove a file of no memories
     lines = [f"- {number}: 蓝色池先部署，然后是绿色池。" for number in range(400)]  # noqa: RUF001 - it is Chinese
     briefing = Path(places.briefing_file(str(user.memories), str(project)))
     briefing.parent.mkdir(parents=True)
@@ -134,6 +136,7 @@ def test_a_long_briefing_in_any_script_arrives_whole_and_is_written_nowhere_else
     assert lines[0] in arrived
     assert lines[300] in arrived  # the hook cuts later lines
     assert "hook_outputs" not in arrived
+    assert REMEMBER not in model.tools()
 
 
 # --- reminders
@@ -329,7 +332,7 @@ def test_in_a_terminal_a_user_reviews_the_hooks_and_then_sees_one_line_of_a_remi
     assert sum(CAPTURE_PROMPT in model.news(number) for number in range(len(model.requests))) == 1
 
 
-def test_a_folder_with_any_name_is_no_obstacle(
+def test_a_folder_with_any_name_is_not_an_obstacle(
     newcomer: Codex, model: CodexModel, product: Path, project: Path, tmp_path: Path
 ) -> None:
     odd = product.rename(tmp_path / 'it\'s a $HOME, «ünd» "so on"')
@@ -366,7 +369,7 @@ def is_the_clients(name: str) -> bool:
 
 
 @pytest.mark.parametrize("trusted", [True, False])
-def test_a_repository_switches_the_plugin_on_for_whoever_trusts_it(
+def test_a_repository_switches_the_plugin_on_for_users_who_trust_it(
     user: Codex, model: CodexModel, root: Path, project: Path, *, trusted: bool
 ) -> None:
     config = user.config.read_text(encoding="utf-8").replace("enabled = true", "enabled = false")

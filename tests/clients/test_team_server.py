@@ -51,18 +51,22 @@ def test_claude_code_remembers_at_the_server(
     url = f"http://127.0.0.1:{server.port}/mcp"
     headers = ("--header", f"Authorization: Bearer {ADA}", "--header", "X-Keepmum-Project: api")
     newcomer.run("mcp", "add", "--transport", "http", "team", url, *headers, folder=project)
+    dialect = ("--header", "X-Keepmum-Dialect: shared")
+    newcomer.run("mcp", "add", "--transport", "http", "shared", url, *headers, *dialect, folder=project)
     secret = {"text": f"The deploy token is {token()}"}
     model.will(
         Call("mcp__team__remember", NOTE),
         Call("mcp__team__remember", secret),
         Call("mcp__team__recall", {"query": "how are deploys done"}),
+        Call("mcp__shared__search_memory", {"query": "how are deploys done"}),
     )
-    newcomer.ask("remember it", "--allowedTools", "mcp__team__*", folder=project)
+    newcomer.ask("remember it", "--allowedTools", "mcp__team__*,mcp__shared__*", folder=project)
     assert {"mcp__team__remember", "mcp__team__recall"} <= set(model.requests[0].tools)
     assert "call `recall`" in model.requests[0].text
     assert "Kept: Deploys" in model.requests[1].news
     assert "refused, nothing stored" in model.requests[2].errors()[0]
     assert "by ada of the team" in model.requests[3].news
+    assert "(score: " in model.requests[4].news
     assert "by ada of the team" in written_by(server, "claude-code", "api")
 
 
@@ -74,11 +78,18 @@ def test_codex_remembers_at_the_server(
         config.write(
             f'\n[mcp_servers.team]\nurl = "http://127.0.0.1:{server.port}/mcp"\nbearer_token_env_var = "TEAM_KEY"\n'
             'http_headers = { "X-Keepmum-Project" = "web" }\n'
+            f'\n[mcp_servers.shared]\nurl = "http://127.0.0.1:{server.port}/mcp"\nbearer_token_env_var = "TEAM_KEY"\n'
+            'http_headers = { "X-Keepmum-Dialect" = "shared" }\n'
         )
-    codex_model.will(Call("mcp__team__remember", NOTE), Call("mcp__team__recall", {"query": "how are deploys done"}))
+    codex_model.will(
+        Call("mcp__team__remember", NOTE),
+        Call("mcp__team__recall", {"query": "how are deploys done"}),
+        Call("mcp__shared__search_memory", {"query": "how are deploys done", "project": "web"}),
+    )
     user.ask("remember it", folder=project)
     assert "Kept" in codex_model.news(1)
     assert "by ada of the team" in codex_model.news(2)
+    assert "(score: " in codex_model.news(3)
     assert "by ada of the team" in written_by(server, "codex", "web")
 
 

@@ -109,7 +109,7 @@ def test_tools_resources_and_prompts_answer(sample: StdioServerParameters) -> No
     ("tool", "arguments", "expected"),
     [
         ("refuse", {"text": "x"}, "refused, nothing stored"),
-        ("echo", {"txt": "x"}, "txt: is not a field of this tool (did you mean text?); allowed: text"),
+        ("echo", {"txt": "x"}, "txt: is not a known field (did you mean text?); allowed: text"),
         ("echo", {}, "text: is required"),
     ],
 )

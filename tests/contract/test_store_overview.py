@@ -55,14 +55,14 @@ def test_the_log_is_filtered(store: Store) -> None:
     assert _details(store, 9, memory=one.id) == ["first"]
 
 
-def test_activity_is_counted_by_day_agent_and_action(store: Store) -> None:
+def test_activity_is_counted_by_day_agent_action_and_project(store: Store) -> None:
     day = NOW // DAY_MS
     store.log([an_event(at=day * DAY_MS - 1), an_event(at=day * DAY_MS), an_event(at=day * DAY_MS + 5)])
     store.log([an_event(at=day * DAY_MS, agent="codex", action="refused", project="beta")])
     everything = [
-        DayCount(day - 1, "tester", "created", 1),
-        DayCount(day, "codex", "refused", 1),
-        DayCount(day, "tester", "created", 2),
+        DayCount(day - 1, "tester", "created", "alpha", 1),
+        DayCount(day, "codex", "refused", "beta", 1),
+        DayCount(day, "tester", "created", "alpha", 2),
     ]
     assert store.activity_days(0) == everything
     assert store.activity_days(day * DAY_MS, "alpha") == everything[2:]

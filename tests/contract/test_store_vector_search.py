@@ -168,7 +168,7 @@ def test_second_neighbours_help_until_they_are_removed(store: Store) -> None:
         pytest.param({"status": "trashed"}, id="the trash"),
     ],
 )
-def test_memories_of_another_session_or_space_are_no_neighbours(store: Store, other: dict[str, Any]) -> None:
+def test_memories_of_another_session_or_space_are_not_neighbours(store: Store, other: dict[str, Any]) -> None:
     put(store, a_memory("which database is slow?", session="s1", **other), a_memory("the second one", session="s1"))
     assert vectors(store).search(["database"], lambda: None, wanted(), 5) == []
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import hashlib
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,12 +19,25 @@ from contract.stores import NOW, a_memory, an_event
 from keepmum.core.audit_chain import Head, verify
 from keepmum.core.errors import InvalidInput
 from keepmum.core.memory import Activity, Change
+from keepmum.server.people.administration import Administration
 from keepmum.stores import Store
 from keepmum.stores.postgres import Grant, PostgresStore
 from keepmum.stores.postgres.team_records import PostgresTeamRecords
 from keepmum.stores.sqlite import SqliteStore
 from keepmum.stores.sqlite.team_records import SqliteTeamRecords, save_claim
-from keepmum.stores.team import Claim, Entry, Erasure, Key, Person, Repeated, TeamRecords, claiming
+from keepmum.stores.team import (
+    AuditFilter,
+    Claim,
+    Entry,
+    Erasure,
+    Key,
+    Person,
+    Repeated,
+    Session,
+    TeamRecords,
+    claiming,
+)
+from keepmum_scanner import scan
 
 ENTRY = Entry(NOW, "root", "tested", "p_1")
 ADA = Person("p_1", "ada", {"alpha": "writer"}, created_at=NOW)
@@ -79,6 +94,52 @@ def _key(**fields: Any) -> Key:
     return Key("kkkkkkkk", "p_1", "laptop", b"digest", created_at=NOW)._replace(**fields)
 
 
+def _session(number: int, **fields: Any) -> Session:
+    ends_at = NOW + 1_000 + number
+    return Session(bytes([number]) * 32, "p_1", "kkkkkkkk", {"api": "reader"}, "api", ends_at)._replace(**fields)
+
+
+# -- sessions
+
+
+def test_a_session_is_found_until_it_ends(team: Team) -> None:
+    session = _session(1)
+    team.records.add_session(session, 16, NOW)
+    assert team.records.session(session.digest, session.ends_at - 1) == session
+    assert team.records.session(session.digest, session.ends_at) is None
+    assert team.records.session(bytes(32), NOW) is None
+
+
+def test_a_key_has_a_number_of_sessions(team: Team) -> None:
+    other = _session(9, key="another")
+    for session in (other, *map(_session, range(4))):
+        team.records.add_session(session, 2, NOW)
+    found = [team.records.session(_session(number).digest, NOW) is not None for number in (0, 1, 2, 3, 9)]
+    assert found == [False, False, True, True, True]
+
+
+def test_a_session_shows_another_project_until_it_is_ended(team: Team) -> None:
+    one, two = _session(1), _session(2)
+    for session in (one, two):
+        team.records.add_session(session, 16, NOW)
+    team.records.show_project(one.digest, "web")
+    assert team.records.session(one.digest, NOW) == one._replace(project="web")
+    team.records.end_session(one.digest)
+    team.records.show_project(one.digest, "api")
+    assert team.records.session(one.digest, NOW) is None
+    assert team.records.session(two.digest, NOW) == two
+
+
+@pytest.mark.parametrize("end", ["end_sessions", "erase_person"])
+def test_the_sessions_of_a_person_end(team: Team, end: str) -> None:
+    others = _session(2, person="p_2")
+    for session in (_session(1), others):
+        team.records.add_session(session, 16, NOW)
+    getattr(team.records, end)("p_1")
+    assert team.records.session(_session(1).digest, NOW) is None
+    assert team.records.session(others.digest, NOW) == others
+
+
 # -- people and keys
 
 
@@ -96,6 +157,24 @@ def test_a_name_is_taken_until_its_person_is_removed(team: Team) -> None:
     assert {person.id for person in team.records.people()} == {"p_1", "p_2"}
 
 
+def test_an_id_is_taken_also_after_its_person_was_removed(team: Team) -> None:
+    """As when two processes note a person of the identity provider, of whom the second finds another name."""
+    team.records.add_person(ADA, ENTRY)
+    for _ in range(2):
+        with pytest.raises(InvalidInput, match="taken"):
+            team.records.add_person(ADA._replace(name="ada-2"), ENTRY)
+        team.records.change_person("p_1", lambda person: person._replace(removed_at=NOW), ENTRY)
+    assert [person.name for person in team.records.people()] == ["ada"]
+
+
+def test_a_person_is_found_by_id_also_after_they_were_removed(team: Team) -> None:
+    assert team.records.person("p_1") is None
+    team.records.add_person(ADA, ENTRY)
+    assert team.records.person("p_1") == ADA
+    team.records.change_person("p_1", lambda person: person._replace(removed_at=NOW), ENTRY)
+    assert team.records.person("p_1") == ADA._replace(removed_at=NOW)
+
+
 def test_roles_change_from_what_is_stored(team: Team) -> None:
     team.records.add_person(ADA, ENTRY)
 
@@ -107,6 +186,50 @@ def test_roles_change_from_what_is_stored(team: Team) -> None:
     with ThreadPoolExecutor(8) as threads:
         list(threads.map(promote, range(8)))
     assert len(team.records.people()[0].roles) == 9
+
+
+def test_checked_changes_of_people_run_one_after_another(team: Team) -> None:
+    people = [ADA, ADA._replace(id="p_2", name="bob")]
+    for person in people:
+        team.records.add_person(person, ENTRY)
+    both_check = threading.Barrier(2)
+
+    def check(stored: Sequence[Person]) -> None:
+        with contextlib.suppress(threading.BrokenBarrierError):
+            both_check.wait(0.3)
+        if sum(person.removed_at is None for person in stored) < 2:
+            raise InvalidInput("person", "is the last")
+
+    def remove(person: Person) -> bool:
+        with contextlib.suppress(InvalidInput):
+            team.records.change_person(person.id, lambda found: found._replace(removed_at=NOW), ENTRY, check)
+            return True
+        return False
+
+    with ThreadPoolExecutor(2) as threads:
+        assert sorted(threads.map(remove, people)) == [False, True]
+    assert both_check.broken
+    assert [person.removed_at for person in team.records.people()].count(None) == 1
+    assert team.records.unsealed().rows == 3, "a refused change is not in the audit log"
+
+
+def test_of_admins_who_remove_each_other_at_once_one_stays(team: Team) -> None:
+    admin = Administration(team.records, b"", scan, "root")
+    for number in range(8):
+        admin.add(f"admin {number}", {"*": "admin"})
+    at_once = threading.Barrier(8)
+
+    def take_away(number: int) -> None:
+        at_once.wait(30)
+        with contextlib.suppress(InvalidInput):
+            if number % 2:
+                admin.set_role(f"admin {number}", "*", "reader")
+            else:
+                admin.remove(f"admin {number}")
+
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(take_away, range(8)))
+    assert [person.roles for person in admin.people()].count({"*": "admin"}) == 1
 
 
 def test_a_change_of_nobody_changes_nothing(team: Team) -> None:
@@ -249,15 +372,17 @@ def test_sealers_at_once_make_one_chain(team: Team) -> None:
     assert team.records.seal().number == 40
 
 
-def test_audit_rows_are_found_by_project_and_subject(team: Team) -> None:
+def test_audit_rows_are_found_by_their_fields(team: Team) -> None:
     memory = _write(team)
     team.records.note(Entry(NOW, "root", "tested", "p_1"))
     team.records.note(Entry(NOW, "root", "tested", "p_2", "beta"))
     team.records.seal()
     assert [row.subject for row in team.records.audit(projects=["alpha", "beta"])] == [memory, "p_2"]
     assert [row.subject for row in team.records.audit(projects=[""])] == ["p_1"]
-    assert [row.number for row in team.records.audit(subject="p_2")] == [3]
+    assert [row.number for row in team.records.audit(wanted=AuditFilter(subject="p_2"))] == [3]
+    assert [row.number for row in team.records.audit(wanted=AuditFilter(actor="root", action="tested"))] == [2, 3]
     assert [row.number for row in team.records.audit(after=1, limit=1)] == [2]
+    assert [row.number for row in team.records.audit(before=3)] == [2, 1]
 
 
 # -- answers to repeated requests
@@ -304,7 +429,8 @@ def test_a_key_of_another_request_is_refused(team: Team) -> None:
 
 
 def test_answers_are_forgotten(team: Team) -> None:
-    team.records.keep_answer(CLAIM, ["mem_1"])
+    with claiming(CLAIM):
+        _write(team)
     assert (team.records.forget_answers(NOW), team.records.forget_answers(NOW + 1)) == (0, 1)
     assert team.records.answer(CLAIM) is None
 
@@ -325,7 +451,8 @@ def test_an_erased_name_leaves_the_chain_intact(team: Team) -> None:
 def test_an_erased_person_leaves_no_name(team: Team) -> None:
     team.records.add_person(ADA, ENTRY)
     team.records.add_key(_key(agent="adas-laptop"), ENTRY)
-    team.records.keep_answer(CLAIM, ["mem_1"])
+    with claiming(CLAIM):
+        _write(team)
     team.records.erase_person("p_1")
     assert team.records.people()[0].name == "erased-p_1"
     assert team.records.keys()[0][:7] == _key(name="", agent="")[:7]

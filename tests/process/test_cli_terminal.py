@@ -85,5 +85,6 @@ def test_long_output_goes_through_the_pager(at_terminal: At) -> None:
     assert not at_terminal("recall", rows=100, PAGER="sed s/^/PAGED:/").startswith("PAGED:")
 
 
-def test_a_missing_pager_is_left_out(at_terminal: At) -> None:
-    assert "Deploy order" in at_terminal("recall", rows=3, PAGER="no-such-pager")
+@pytest.mark.parametrize("pager", ["no-such-pager", "less 'unfinished"])
+def test_a_pager_that_cannot_run_is_left_out(at_terminal: At, pager: str) -> None:
+    assert "Deploy order" in at_terminal("recall", rows=3, PAGER=pager)

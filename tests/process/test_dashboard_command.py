@@ -105,7 +105,7 @@ def test_a_port_that_is_taken_is_named(tmp_path: Path) -> None:
     assert process.returncode == 1
 
 
-def test_what_an_agent_starts_is_no_persons_statement(tmp_path: Path) -> None:
+def test_what_an_agent_starts_is_not_a_persons_statement(tmp_path: Path) -> None:
     with _started(tmp_path, CLAUDECODE="1") as process:
         page = Page.opened(_printed(process)[0])
         reply = page.post("/api/ask", {"view": "live", "args": {"about": True}})

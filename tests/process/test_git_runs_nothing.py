@@ -15,6 +15,7 @@ from hostile_repository import PLACES, HostileRepository, harmful_settings
 from keepmum.workspace.git.history import open_history
 from keepmum.workspace.git.repository import changed_files, find_repository, git_context, remote_of
 from keepmum_scanner.git_process import find_program
+from mcp_process import conversed
 
 pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="the traps are shell scripts"),
@@ -63,7 +64,7 @@ def keepmum(root: Path) -> Callable[..., str]:
         ]
         text = "".join(json.dumps({"jsonrpc": "2.0", **line}) + "\n" for line in lines) if calls else ""
         command = [sys.executable, "-I", str(root / "plugin" / "launch.py"), *words]
-        done = subprocess.run(command, cwd=cwd, input=text, capture_output=True, timeout=LIMIT, text=True, check=False)
+        done = conversed(command, text, cwd=cwd)
         assert done.returncode == 0 or not ok, done.stderr + done.stdout
         return done.stdout
 

@@ -6,15 +6,13 @@ import json
 import socket
 import subprocess
 import sys
-import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from guard_process import LIMIT, ROOT, environment
+from guard_process import ROOT, environment
 from hidden import assert_hidden
 from mcp_process import ServerProcess, text_of
 
@@ -26,7 +24,7 @@ import sys
 import uvicorn
 from mcp.server import MCPServer
 
-log = open(sys.argv[2], "a", encoding="utf-8", buffering=1)
+log = open(sys.argv[1], "a", encoding="utf-8", buffering=1)
 server = MCPServer("kept")
 
 @server.tool()
@@ -38,7 +36,7 @@ def keep(text: str) -> str:
 def old() -> str:
     return "key " + "gh" + "p_" + "a1B2c3D4e5" * 3 + "f6G7h8"
 
-app = server.streamable_http_app(json_response=sys.argv[3] == "json")
+app = server.streamable_http_app(json_response=sys.argv[2] == "json")
 
 async def front(scope, receive, send):
     for name, value in scope.get("headers", ()):
@@ -46,7 +44,11 @@ async def front(scope, receive, send):
             log.write(name.decode() + "=" + value.decode() + "\\n")
     await app(scope, receive, send)
 
-uvicorn.run(front, host="127.0.0.1", port=int(sys.argv[1]), log_level="critical")
+config = uvicorn.Config(front, host="127.0.0.1", port=0, log_level="critical")
+listener = config.bind_socket()
+listener.listen()  # a connection that comes before the server runs waits
+print(listener.getsockname()[1], flush=True)
+uvicorn.Server(config).run([listener])
 """
 
 Start = Callable[..., ServerProcess]
@@ -67,18 +69,17 @@ class Remote:
 @contextmanager
 def listening(kind: str, folder: Path) -> Iterator[Remote]:
     """A listening server; it answers with plain JSON or with event streams."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
     log = folder / "log"
     log.touch()
-    process = subprocess.Popen([sys.executable, "-c", SERVER, str(port), str(log), kind], env=environment(folder))
-    try:
-        _wait_for(port, process)
-        yield Remote(port, log)
-    finally:
-        process.kill()
-        process.wait(LIMIT)
+    command = [sys.executable, "-c", SERVER, str(log), kind]
+    with subprocess.Popen(command, env=environment(folder), stdout=subprocess.PIPE) as process:
+        try:
+            assert process.stdout is not None
+            port = process.stdout.readline()
+            assert port, "the server could not be started"
+            yield Remote(int(port), log)
+        finally:
+            process.kill()
 
 
 @pytest.fixture(scope="module", params=["json", "stream"])
@@ -93,19 +94,6 @@ def remote(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Remote]:
     """A server for the tests that do not depend on the kind of answer."""
     with listening("stream", tmp_path_factory.mktemp("remote")) as remote:
         yield remote
-
-
-def _wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
-    deadline = time.monotonic() + LIMIT
-    while True:
-        try:
-            socket.create_connection(("127.0.0.1", port), timeout=1).close()
-        except OSError:
-            assert process.poll() is None, "the server could not be started"
-            assert time.monotonic() < deadline, "the server does not listen"
-            threading.Event().wait(0.02)
-        else:
-            return
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ import pytest
 
 from interpreters import VERSIONS, wanted
 from keepmum_hooks import home as state
+from mcp_process import conversed
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="files have no owners and modes there")
 AS_ROOT = pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give files away")
@@ -37,13 +38,16 @@ class User:
         return subprocess.run(
             [self.python, "-I", "-S", *words],
             input=stdin,
-            env={**self.environ, "KEEPMUM_HOME": str(self.named), **variables},
+            env=self._environ(variables),
             cwd=self.folder / "user",
             capture_output=True,
             timeout=LIMIT,
             text=True,
             check=False,
         )
+
+    def _environ(self, variables: Mapping[str, str]) -> dict[str, str]:
+        return {**self.environ, "KEEPMUM_HOME": str(self.named), **variables}
 
     def hook(self, **variables: str) -> str:
         """The standard error of a hook."""
@@ -73,7 +77,8 @@ class User:
             {"id": 1, "method": "tools/call", "params": {"name": "remember", "arguments": {"text": "We deploy."}}}
         ]
         text = "".join(json.dumps({"jsonrpc": "2.0", **line}) + "\n" for line in lines)
-        done = self.run(str(self.root / "plugin" / "launch.py"), "mcp", "--client", "x", stdin=text, **variables)
+        command = [self.python, "-I", "-S", str(self.root / "plugin" / "launch.py"), "mcp", "--client", "x"]
+        done = conversed(command, text, env=self._environ(variables), cwd=self.folder / "user")
         assert done.returncode == 0
         return done.stderr
 

@@ -34,6 +34,11 @@ class Guard:
         self.plugin = folder / "plugin"
         for name in ("hooks", "scanner"):
             shutil.copytree(root / name, self.plugin / name, ignore=shutil.ignore_patterns("__pycache__"))
+        guard = self.plugin / "hooks" / "keepmum_hooks" / "guard.py"
+        source = guard.read_text(encoding="utf-8")
+        patient = source.replace("\n_SECONDS = 2.0 ", f"\n_SECONDS = {LIMIT}.0 ")  # a busy machine changes no answer
+        assert patient != source
+        guard.write_text(patient, encoding="utf-8")
         self.home = folder / "keepmum"
         self.python = python
         self.environ = {"HOME": str(folder), "USERPROFILE": str(folder), "KEEPMUM_HOME": str(self.home)}
@@ -275,10 +280,7 @@ def test_concurrent_runs_agree(guard: Guard) -> None:
     with ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(guard.run, [token()] * 24))
     assert {answer.returncode for answer in answers} == {0}
-    # On a loaded machine a run may exceed its time limit, and refuses for that reason.
-    finished = [answer.stdout for answer in answers if b"it took too long" not in answer.stdout]
-    assert finished
-    assert all(b"github.token" in output for output in finished)
+    assert all(b"github.token" in answer.stdout for answer in answers)
     assert len(guard.caches) == 1
 
 

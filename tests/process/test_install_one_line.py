@@ -261,7 +261,7 @@ def test_a_full_disk_is_an_error_and_leaves_no_half_version(run: Callable[..., D
     assert [path.name for path in (home / ".keepmum" / "app").iterdir()] == []
 
 
-def test_a_home_that_is_no_folder_is_an_error(piped: Callable[..., Done], tmp_path: Path) -> None:
+def test_a_home_that_is_not_a_folder_is_an_error(piped: Callable[..., Done], tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     done = piped(HOME=str(tmp_path / "file"))
     assert (done.returncode, "could not create" in done.stderr, "Traceback" in done.stderr) == (1, True, False)
@@ -330,14 +330,15 @@ def _as_in_a_wheel(root: Path, folder: Path) -> Path:
 
 
 def test_a_wheel_holds_what_a_clone_does(root: Path, tmp_path: Path) -> None:
-    from keepmum_installers.app.bundle import at
+    from keepmum_installers.app.bundle import bundle_at
 
     packages = _as_in_a_wheel(root, tmp_path / "packages")
     command = [sys.executable, "-I", "-c", _NAMES, str(packages)]
     listed = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=True).stdout
-    assert set(listed.split()) == set(at(str(root)).paths)
+    assert set(listed.split()) == set(bundle_at(str(root)).paths)
 
 
 _NAMES = (
-    "import sys; sys.path.insert(0, sys.argv[1]); from keepmum_installers.app.bundle import own; print(*own().paths)"
+    "import sys; sys.path.insert(0, sys.argv[1]); from keepmum_installers.app.bundle import own_bundle; "
+    "print(*own_bundle().paths)"
 )

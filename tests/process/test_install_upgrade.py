@@ -285,6 +285,9 @@ def test_two_versions_at_once_lose_no_memory(upgraded: tuple[User, Done]) -> Non
             note = {"title": f"note {number} of {version}", "text": f"The pool {number} of {version} is {number}."}
             _send(child, number, "tools/call", {"name": "remember", "arguments": note})
     for _, child in children:
+        assert child.stdout is not None
+        for _ in range(21):  # answers; from the end of its input a server has five seconds
+            assert child.stdout.readline()
         child.communicate(timeout=LIMIT)
     user.keepmum("export", "--all", "all.jsonl")
     titles = {json.loads(line)["title"] for line in (user.home / "all.jsonl").read_text().splitlines()}

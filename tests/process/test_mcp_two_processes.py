@@ -49,7 +49,7 @@ class Balancer:
 
 def test_a_session_outlives_the_process_that_began_it(tmp_path: Path) -> None:
     environ = {
-        "KEEPMUM_SERVER_DATABASE_URL": postgres_server.server().app,
+        "KEEPMUM_SERVER_DATABASE_URL": postgres_server.database("two_processes").app,
         "KEEPMUM_SERVER_SECRET": "0123456789abcdef" * 4,
     }
     with TeamServer(tmp_path / "a", environ=environ) as first, TeamServer(tmp_path / "b", environ=environ) as second:

@@ -98,6 +98,10 @@ def test_a_migration_to_a_server_survives_kills(
     credentials.store(str(home / ".keepmum"), origin, KEY)
     output = migrate_with_kills(root, project, "rest")
     assert "0 refused, 0 differing" in output, output
+    if "queued for the server" in output:  # which answered too late for some, as on a busy machine
+        retry = [sys.executable, str(root / "plugin" / "launch.py"), "outbox", "retry"]
+        environ = {**os.environ, "KEEPMUM_BACKEND": "rest"}
+        subprocess.run(retry, cwd=project, env=environ, check=True, capture_output=True, timeout=LIMIT)
     arrived = Counter(memory["text"] for memory in fake.memories.values())
     assert (len(arrived), set(arrived.values())) == (MEMORIES, {1})
     assert all(ids.id_range(name) for name in fake.memories)

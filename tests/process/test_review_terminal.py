@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+import bytecode
 from keepmum.service.opening import open_session
 
 ROOT = Path(__file__).parents[2]
@@ -23,6 +24,7 @@ _LIMIT = 30.0  # seconds for one answer
 
 
 def _environment(tmp_path: Path, **more: str) -> dict[str, str]:
+    bytecode.share(tmp_path / "home")
     kept = {name: value for name, value in os.environ.items() if name in {"PATH", "LANG"}}
     return {**kept, "HOME": str(tmp_path), "KEEPMUM_HOME": str(tmp_path / "home"), "TERM": "dumb", **more}
 

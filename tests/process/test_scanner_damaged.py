@@ -121,7 +121,7 @@ WRITERS = {
     "keepmum import": (["plugin/launch.py", "import", "--yes", "in.jsonl"], "", "scanner"),
     "keepmum audit": (["plugin/launch.py", "audit", "in.jsonl"], "", "scanner"),
     "keepmum scan": (["plugin/launch.py", "scan", "in.jsonl"], "", "scanner"),
-    "a word that is no command": (["plugin/launch.py", "REMEMBER", NOTE], "", "scanner"),
+    "a word that is not a command": (["plugin/launch.py", "REMEMBER", NOTE], "", "scanner"),
     "the tool": (["plugin/launch.py", "mcp"], HELLO + WRITING, "scanner"),
     "the guard of a client": (["hooks/run.py", "guard", "--client", "claude-code"], json.dumps(HOOK), '"deny"'),
     "the guard of a server": (["plugin/launch.py", "guard", "--", "/bin/cat"], WRITING, "could not"),

@@ -75,7 +75,7 @@ def test_a_repository_inside_the_tree_is_scanned(root: Path, tree: Path) -> None
     assert found(root, tree, ".") == {"tracked.md", "new.md", "vendored/a.md"}
 
 
-def test_a_deleted_tracked_file_is_no_error(root: Path, tree: Path) -> None:
+def test_a_deleted_tracked_file_is_not_an_error(root: Path, tree: Path) -> None:
     (tree / "tracked.md").unlink()
     assert found(root, tree, ".") == {"new.md"}
 

@@ -77,8 +77,17 @@ def test_what_a_server_can_do_is_known_while_it_cannot_be_reached(server: OwnSer
     away.close()
 
 
+def test_what_the_key_may_do_is_among_the_facts(server: OwnServer, tmp_path: Path) -> None:
+    body = {"name": "reading", "roles": [{"project": "alpha", "role": "reader"}]}
+    assert server.ask("POST", "/api/v2/people", body, key=server.key).status == 201
+    made = server.ask("POST", "/api/v2/keys", {"person": "reading"}, key=server.key)
+    store = open_at(server.origin, tmp_path, key=made.body["data"]["key"], approved=True)
+    assert store.health()["roles"] == {"alpha": "reader"}
+    store.close()
+
+
 def test_a_server_of_version_1_gets_its_own_client_again(httpserver: HTTPServer, tmp_path: Path) -> None:
-    (tmp_path / "mirror.db.server").write_text('{"promises": ["scopes"], "model": "", "curates": true}')
+    (tmp_path / "mirror.db.server").write_text('{"promises": ["scopes"], "model": "", "roles": {"*": "curator"}}')
     fake = FakeServer()
     store = open_at(behind(httpserver, fake), tmp_path, key=KEY)
     fake.put("Blue first", "pools", "alpha")

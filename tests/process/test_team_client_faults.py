@@ -21,7 +21,7 @@ from contract.stores import a_memory, wanted
 from keepmum.core.memory import Change
 from keepmum.stores.rest import RestStore
 from own_server import OwnServer
-from server_process import TeamServer
+from server_process import TeamServer, lasting_port
 from unit.stores.rest_parts import open_at
 
 _FULL = os.environ.get("KEEPMUM_TEST_FULL") == "1"
@@ -89,8 +89,8 @@ class Link:
 def server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[OwnServer]:
     (tmp_path / "server").mkdir()
     database = request.param == "postgres"
-    environ = {"KEEPMUM_SERVER_DATABASE_URL": postgres_server.server().app} if database else {}
-    with OwnServer(tmp_path / "server", environ) as running:
+    environ = {"KEEPMUM_SERVER_DATABASE_URL": postgres_server.database("faults").app} if database else {}
+    with OwnServer(tmp_path / "server", environ, port=lasting_port()) as running:
         running.wipe()
         yield running
 

@@ -86,9 +86,9 @@ def test_removing_keeps_what_others_added_later(
     path: list[str],
     value: Any,
     key: str,
-    beside: bool,  # noqa: FBT001
+    is_sibling: bool,  # noqa: FBT001
 ) -> None:
-    theirs = [*(path[:-1] if beside else []), key]
+    theirs = [*(path[:-1] if is_sibling else []), key]
     try:
         after, undo = merge(text, path, value, comments=True)
         touched, _ = merge(after, theirs, "theirs", comments=True)

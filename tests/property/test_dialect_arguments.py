@@ -110,7 +110,7 @@ def test_unknown_parameter_is_refused_with_those_allowed(tools: Caller) -> None:
     for tool in tools_of(tools):
         if tool.parameters.get("additionalProperties") is not False:
             continue  # the original of `shared` ignores them
-        with pytest.raises(InvalidInput, match="is not a field of this tool") as refused:
+        with pytest.raises(InvalidInput, match="is not a known field") as refused:
             check(tool.parameters, {**valid(tool), "colour": "red"})
         assert all(name in str(refused.value) for name in properties(tool))
 
@@ -125,7 +125,7 @@ def test_unknown_tool_is_refused_with_those_there_are(tools: Caller, name: Any) 
 
 
 @pytest.mark.parametrize("arguments", [[], "text", 7, True])
-def test_arguments_that_are_no_object_are_refused(tools: Caller, arguments: Any) -> None:
+def test_arguments_that_are_not_an_object_are_refused(tools: Caller, arguments: Any) -> None:
     surface = DIALECTS[tools.dialect][0]  # type: ignore[attr-defined]
     with pytest.raises(jsonrpc.RpcError, match="arguments"):
         plan(surface, "tools/call", {"name": surface.tools[0].name, "arguments": arguments})

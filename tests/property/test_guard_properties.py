@@ -98,11 +98,14 @@ def test_masking_changes_only_lines_with_secrets(stream: bytes) -> None:
 
 
 @pytest.mark.heavy
-def test_streams_pass_through_a_guarded_server(tmp_path: Path) -> None:
-    """One server echoes all streams, with a marker after each, so that no stream needs its own process."""
+def test_streams_pass_through_a_guarded_server(home: Path) -> None:
+    """One server echoes all streams, with a marker after each, so that no stream needs its own process.
+
+    It has the home of this process, and so the same key for fingerprints.
+    """
     echo = script("while data := os.read(0, 65536):\n    os.write(1, data)")
     process = subprocess.Popen(
-        guarded(*echo), stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment(tmp_path), bufsize=0
+        guarded(*echo), stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment(home), bufsize=0
     )
     assert process.stdin is not None
     assert process.stdout is not None

@@ -78,7 +78,7 @@ def test_most_generated_passwords_are_found_in_any_quoting() -> None:
         "Some words, and 2 more!",
     ],
 )
-def test_code_and_expressions_are_no_generated_passwords(code: str) -> None:
+def test_code_and_expressions_are_not_generated_passwords(code: str) -> None:
     assert not is_generated(code)
 
 
@@ -113,7 +113,7 @@ def test_one_word_in_quotes_is_a_password_in_a_sentence() -> None:
 
 
 @pytest.mark.parametrize("word", ["Unencrypted", "Configurable", "Obligatory"])
-def test_an_adjective_in_quotes_is_no_password(word: str) -> None:
+def test_an_adjective_in_quotes_is_not_a_password(word: str) -> None:
     assert scan(f"The password of that account is `{word}`.") == []
 
 

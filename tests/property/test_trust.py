@@ -218,7 +218,7 @@ CHANNELS = [
 ]
 
 
-def spoken(dialect: str, tools: Caller) -> Iterator[tuple[str, str]]:
+def unasked_texts(dialect: str, tools: Caller) -> Iterator[tuple[str, str]]:
     """What each channel of a dialect says unasked."""
     for tool, arguments in UNASKED[dialect]:
         with contextlib.suppress(Exception):  # a server that cannot hold this dialect's memories says so
@@ -254,7 +254,7 @@ def test_text_from_outside_is_in_no_channel_that_speaks_unasked(entry: str, plac
     heard = []
     for dialect in UNASKED:
         with opened(dialect) as tools:
-            heard += [(dialect, channel, text) for channel, text in spoken(dialect, tools)]
+            heard += [(dialect, channel, text) for channel, text in unasked_texts(dialect, tools)]
     briefings = list((place.home / ".keepmum" / "state" / "briefings").iterdir())
     heard += [("any", "the briefing that a hook prints", path.read_text()) for path in briefings]
     assert briefings

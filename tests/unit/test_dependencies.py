@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 FOLDERS = ("plugin", "scanner", "hooks", "installers")
-IMPORT_NAMES = {"pyyaml": "yaml"}  # where it differs from the name of the package
+IMPORT_NAMES = {"pyjwt": "jwt", "pyyaml": "yaml"}  # where it differs from the name of the package
 MORE_NAMES = {"psycopg": "psycopg_pool"}  # of what an extra of the package brings
 BUILT_IN = {"_sha2"}  # a module of Python 3.12, imported under a condition
 

@@ -101,8 +101,8 @@ def _attended(payload: Mapping[str, Any]) -> bool:
     """Whether a person reads the turn's answer; in `codex exec` a program does, and our reminder must not replace it.
 
     The payload does not say, but the transcript names what triggered the turn and where the session began. Without a
-    trigger, when the session began in `codex exec` or its origin is unknown, a turn whose permission mode asks nobody
-    counts as unattended.
+    trigger, when the session began in `codex exec` or its origin is unknown, a turn whose permission mode asks no
+    person counts as unattended.
     """
     path, turn = text_of(payload.get("transcript_path")), quote(text_of(payload.get("turn_id"))).encode("ascii")
     trigger = _last_value(files.read(path, _TAIL, end=True), b'"turn_trigger":"', b'"turn_id":' + turn)

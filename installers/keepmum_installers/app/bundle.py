@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from keepmum_installers.product import PACKAGES, own_folder
 
-__all__ = ["Bundle", "at", "own"]
+__all__ = ["Bundle", "bundle_at", "own_bundle"]
 
 _PARTS = (
     *(".agents", ".claude-plugin", ".codex-plugin", ".cursor-plugin", ".plugin"),
@@ -41,22 +41,22 @@ class Bundle:
         return whole.hexdigest()
 
 
-def at(folder: str, packages: Mapping[str, str] | None = None) -> Bundle:
-    """The bundle at folder; `packages` tells where those packages are that it does not contain itself."""
+def bundle_at(folder: str, packages: Mapping[str, str] | None = None) -> Bundle:
+    """The bundle in a folder; `packages` has the folders of packages that are elsewhere, by name."""
     found = dict(_below(folder, _PARTS))
     for name, path in (packages or {}).items():
         found.update((f"{name}/{rest}", each) for rest, each in _below(path, _names(path)))
     return Bundle(folder, dict(sorted(found.items())))
 
 
-def own() -> Bundle:
+def own_bundle() -> Bundle:
     """The bundle that this code runs from."""
     folder, is_wheel = own_folder()
     if not is_wheel:
-        return at(folder)
+        return bundle_at(folder)
     packages = os.path.dirname(os.path.dirname(folder))
     places = {f"{part}/{name}": os.path.join(packages, name) for name, part in PACKAGES.items()}
-    return at(folder, places)
+    return bundle_at(folder, places)
 
 
 def _below(folder: str, names: Iterable[str]) -> Iterator[tuple[str, str]]:

@@ -19,21 +19,23 @@ from keepmum_installers.errors import InstallError
 __all__ = [
     "current",
     "folder",
+    "folder_name",
     "for_clients",
     "is_link",
+    "is_numbered",
     "is_version",
-    "label",
-    "name",
-    "order",
     "origin",
-    "point",
     "previous",
+    "set_link",
+    "sort_key",
     "target",
+    "version_of",
     "versions",
 ]
 
 _APP, _CURRENT, _PREVIOUS = "app", "current", "previous"
 _VERSION = re.compile(r"\d[0-9A-Za-z.]*(\+[0-9a-f]+)?")
+_NUMBERS = re.compile(r"(\d+\.\d+\.\d+)(?:(a|b|rc)(\d+))?")
 
 
 def folder(home: str) -> str:
@@ -74,7 +76,7 @@ def for_clients(root: str, home: str) -> str:
     return current(home) if inside else root
 
 
-def name(version: str, digest: str = "") -> str:
+def folder_name(version: str, digest: str = "") -> str:
     """The name of a version's folder; with a digest for other code of the same version, such as a newer clone's."""
     return f"{version}+{digest[:8]}" if digest else version
 
@@ -84,20 +86,22 @@ def is_version(text: str) -> bool:
     return _VERSION.fullmatch(text) is not None
 
 
-def label(path: str) -> str:
+def version_of(path: str) -> str:
     """The version in the name of a folder."""
     return os.path.basename(path).partition("+")[0]
 
 
-def order(version: str) -> tuple[int | str, ...]:
-    """A key that sorts versions; a pre-release comes before its release, and what is no version before all."""
-    found = _PARTS.fullmatch(version)
+def is_numbered(text: str) -> bool:
+    """Whether a text is the version of a release or pre-release, such as 0.2.0 or 0.2.0rc1."""
+    return _NUMBERS.fullmatch(text) is not None
+
+
+def sort_key(version: str) -> tuple[int | str, ...]:
+    """A key that sorts versions: a pre-release before its release, and other texts before all versions."""
+    found = _NUMBERS.fullmatch(version)
     if found is None:
         return (-1,)
     return (*map(int, found[1].split(".")), found[2] or "z", int(found[3] or 0))
-
-
-_PARTS = re.compile(r"(\d+\.\d+\.\d+)(?:(a|b|rc)(\d+))?")
 
 
 def versions(home: str) -> list[str]:
@@ -109,8 +113,8 @@ def versions(home: str) -> list[str]:
     return [os.path.join(folder(home), each) for each in found if is_version(each)]
 
 
-def point(link: str, path: str) -> None:
-    """Let the link name this folder beside it, atomically; on Windows, where a link cannot be replaced, nearly so.
+def set_link(link: str, path: str) -> None:
+    """Point the link at a folder next to it, atomically; on Windows, which cannot replace a link, with a short gap.
 
     Raises: InstallError when the link cannot be written.
     """

@@ -9,42 +9,40 @@ import time
 
 from keepmum_hooks import home as home_rules
 from keepmum_installers.app import layout
-from keepmum_installers.app.bundle import Bundle, at
+from keepmum_installers.app.bundle import Bundle, bundle_at
 from keepmum_installers.errors import InstallError
 
-__all__ = ["place", "planned", "prune", "remove", "switch"]
+__all__ = ["place", "planned_folder", "prune", "remove", "switch"]
 
 _NEW, _OLD = ".new-", ".old-"  # prefixes of folders that are being written or removed
+_NEXT_STEP = "Get a complete copy, then run its installer."
 _NEEDED = ("hooks/run.py", "installers/__main__.py", "plugin/launch.py", "pyproject.toml")
 
 
-def planned(bundle: Bundle, version: str, home: str) -> str:
+def planned_folder(bundle: Bundle, version: str, home: str) -> str:
     """The folder that the bundle gets; an existing one has the same files.
 
     Raises: InstallError when the bundle is incomplete.
     """
     missing = [name for name in _NEEDED if name not in bundle.paths]
     if missing:
-        raise InstallError(f"{bundle.folder} is not a complete Keepmum: {missing[0]} is missing", _AGAIN)
+        raise InstallError(f"{bundle.folder} is not a complete Keepmum: {missing[0]} is missing", _NEXT_STEP)
     if not layout.is_version(version):
-        raise InstallError(f"{bundle.folder} has no version of a usual form", _AGAIN)
+        raise InstallError(f"{bundle.folder} has no version such as 0.2.0", _NEXT_STEP)
     digest = bundle.digest
-    usual = os.path.join(layout.folder(home), layout.name(version))
-    if not os.path.lexists(usual) or at(usual).digest == digest:
+    usual = os.path.join(layout.folder(home), layout.folder_name(version))
+    if not os.path.lexists(usual) or bundle_at(usual).digest == digest:
         return usual
-    return os.path.join(layout.folder(home), layout.name(version, digest))
-
-
-_AGAIN = "Get a complete copy, then run its installer."
+    return os.path.join(layout.folder(home), layout.folder_name(version, digest))
 
 
 def place(bundle: Bundle, version: str, home: str) -> str:
-    """The folder with a copy of the bundle, which is new or was there; the caller holds the lock on the app folder.
+    """The folder with a copy of the bundle, written now or before; the caller holds the lock on the app folder.
 
-    Raises: InstallError when it cannot be written; nothing that was there has changed.
+    Raises: InstallError when it cannot be written; the versions there are unchanged.
     """
-    path = planned(bundle, version, home)
-    if os.path.isdir(path) and at(path).digest == bundle.digest:
+    path = planned_folder(bundle, version, home)
+    if os.path.isdir(path) and bundle_at(path).digest == bundle.digest:
         return path
     unfinished = os.path.join(layout.folder(home), f"{_NEW}{os.getpid()}-{os.urandom(4).hex()}")
     try:
@@ -62,7 +60,7 @@ def place(bundle: Bundle, version: str, home: str) -> str:
 
 
 def _copy(bundle: Bundle, folder: str) -> None:
-    """Write the files, which only the user can change whatever the umask is, and wait until they are on the disk."""
+    """Write the files, writable by the user only, whatever the umask is, and flush them to the disk."""
     made = {""}
     os.mkdir(folder, 0o755)
     for name, source in bundle.paths.items():
@@ -94,8 +92,8 @@ def switch(path: str, home: str) -> None:
     if before == os.path.realpath(path):
         return
     if before is not None:
-        layout.point(layout.previous(home), before)
-    layout.point(layout.current(home), path)
+        layout.set_link(layout.previous(home), before)
+    layout.set_link(layout.current(home), path)
 
 
 def prune(home: str) -> None:
@@ -127,7 +125,7 @@ def remove(home: str) -> None:
 
 
 def _discard(path: str) -> None:
-    """Remove a version in one step: a run that is killed leaves no half of it under its name."""
+    """Remove a version: rename it first, so that a run that is killed leaves no part of it under its name."""
     with contextlib.suppress(OSError):
         unused = os.path.join(os.path.dirname(path), f"{_OLD}{time.time_ns()}-{os.path.basename(path)}")
         os.rename(path, unused)

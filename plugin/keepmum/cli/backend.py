@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Mapping
+from typing import cast
 
 from keepmum.cli import console
 from keepmum.cli.login import refuse_in_session
+from keepmum.cli.outbox import queued_elsewhere
 from keepmum.core.errors import InvalidInput, KeepmumError
 from keepmum.workspace import settings
 from keepmum.workspace.resolve import backend_kind, resolve, server_of
@@ -63,6 +66,8 @@ def _use(name: str) -> int:
     if used == "rest" and (no_key := server_of(chosen, os.environ).no_key):
         console.err(no_key)
     console.err("clients use it from their next session on; memories in other stores stay there")
+    for origin in queued_elsewhere(server_of(chosen, os.environ).origin if used == "rest" else ""):
+        console.err(f"writes are still queued for {origin}: `keepmum outbox list`")
     if (source := chosen.source_of("backend.kind")) and not source.startswith(path):
         console.err(f"this has no effect here yet: {source} overrides it")
     return 0
@@ -76,12 +81,15 @@ def _test() -> int:
     for name in ("server", "path", "memories", "integrity", "collection", "queued", "refused"):
         if facts.get(name) is not None:
             console.out(f"{name}: {facts[name]}")
-    for promise, sentence in capabilities.cannot.items():
-        console.out(f"without {promise}: {sentence}")
     problem = facts.get("problem") or (capabilities.reason if not capabilities.writable else "")
     if problem or facts.get("integrity") not in {None, "ok"}:
         raise KeepmumError(str(problem or "the store is damaged; run `keepmum doctor`"))
-    console.out("readable and writable")
+    for promise, sentence in capabilities.cannot.items():
+        console.out(f"without {promise}: {sentence}")
+    roles = cast("Mapping[str, str]", facts.get("roles", {}))
+    for project, role in sorted(roles.items()):
+        console.out(f"role: {role} in {'every project' if project == '*' else project or 'no project'}")
+    console.out("readable" if roles and {*roles.values()} == {"reader"} else "readable and writable")
     return 0
 
 

@@ -54,7 +54,7 @@ _GROUPS: dict[str, tuple[tuple[str, str, str], ...]] = {  # heading: name, modul
         ("whoami", "login", "show the configured server, the source of its key, and its status"),
         ("outbox", "outbox", "writes that are queued for a server, or that it refused"),
         ("serve", "serve", "run the server of a team, over SQLite or PostgreSQL"),
-        ("people", "people", "who may use the server of this machine: add, list, remove, role"),
+        ("people", "people", "who may use the server of this machine: add, list, remove, restore, role"),
         ("keys", "people", "the keys of the server of this machine: make, list, withdraw, rotate"),
     ),
     "vector search": (

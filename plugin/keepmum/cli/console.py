@@ -15,7 +15,7 @@ from keepmum.core.memory import LIMITS, Memory
 from keepmum.core.wording import counted
 from keepmum.service import MemoryService, opening
 from keepmum.workspace.entry import trust_of_terminal
-from keepmum.workspace.resolve import backend_kind, resolve
+from keepmum.workspace.resolve import Workspace, backend_kind, resolve
 from keepmum_hooks import places
 
 __all__ = [
@@ -51,7 +51,7 @@ def out(line: str) -> None:
 class Session:
     """The memory of the working folder, open while one command runs; prints the service's notices at the end."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - as of `open_session`
         self,
         origin: str = "cli",
         *,
@@ -59,11 +59,12 @@ class Session:
         stores: Sequence[str] = (),
         routes: Sequence[str] = (),
         environ: Mapping[str, str] = os.environ,
+        resolved: Workspace | None = None,
     ) -> None:
         self._notices = notices
         trust = trust_of_terminal(environ)
         self._service = opening.open_session(
-            environ, _AGENT, origin=origin, trust=trust, upkeep=False, stores=stores, routes=routes
+            environ, _AGENT, origin=origin, trust=trust, upkeep=False, stores=stores, routes=routes, resolved=resolved
         )
 
     def __enter__(self) -> MemoryService:

@@ -7,10 +7,10 @@ import sys
 from collections.abc import Sequence
 
 from keepmum.cli import console, terminal
-from keepmum.core import briefing, serialization, trust
+from keepmum.core import briefing, memory_text, serialization, trust
 from keepmum.core.errors import Ambiguous, InvalidInput, NotFound
 from keepmum.core.framing import folded, word
-from keepmum.core.memory import KINDS, SCOPES, SOURCE_KINDS, TRUSTED, Match
+from keepmum.core.memory import KINDS, SCOPES, SOURCE_KINDS, TRUSTED, JsonValue, Match
 from keepmum.core.when import parse_when
 from keepmum.service import MemoryService, Wanted
 
@@ -120,53 +120,35 @@ def _remember(arguments: argparse.Namespace) -> int:
         )
         memory.settle()  # updates the briefing of the next session
     done = f"queued ({answer.queued} in the queue)" if answer.queued else answer.action
-    console.out(f"{done or 'unchanged'}: {briefing.index_line(answer.memory)[2:]}")
+    console.out(f"{done or 'unchanged'}: {memory_text.index_line(answer.memory)[2:]}")
     if answer.kept is not None:
-        console.err(f"{briefing.kept_line(answer.kept)}")
+        console.err(f"{memory_text.kept_line(answer.kept)}")
     if answer.wrong is not None:
-        console.err(briefing.wrong_line(*answer.wrong))
+        console.err(memory_text.wrong_line(*answer.wrong))
     return 0
 
 
 def _recall(arguments: argparse.Namespace) -> int:
     with console.Session() as memory:
         memory.warm(wait=True)
-        wanted: Wanted = {
-            "kinds": arguments.kinds,
-            "tags": arguments.tags,
-            "scope": arguments.scope,
-            "since": None if arguments.since is None else parse_when("--since", arguments.since, memory.now()),
-            "statuses": ("trashed",) if arguments.trash else ("active",),
-        }
-        limit = arguments.limit or _LIMIT
-        found: Sequence[Match] = memory.recall(" ".join(arguments.query), limit=limit, **wanted)
+        wanted = _filters(arguments, memory.now())
+        found: Sequence[Match] = memory.recall(" ".join(arguments.query), limit=arguments.limit or _LIMIT, **wanted)
         if arguments.query and not (arguments.limit or arguments.json):
-            found = briefing.leading(found)
+            found = memory_text.leading(found)
         total = 0 if arguments.query else memory.count(**wanted)
-        empty = not found and not memory.count()
-        nothing = _nothing(memory)
+        is_empty = not found and not memory.count()
+        nothing = _nothing(memory) if is_empty else "no memories match"
         # A missing model is the user's choice and not worth a message with each result; a failing one is.
-        shows_reason = arguments.explain or not (found and memory.model_missing)
-        lexical_only = memory.lexical_only if arguments.query and shows_reason else ""
+        shows_reason = arguments.query and not is_empty and (arguments.explain or not (found and memory.model_missing))
+        lexical_only = memory.lexical_only if shows_reason else ""
         answer = None if arguments.json else _answer(memory, found, arguments)
         memory.note_use(answer.used if answer else ())
     if answer is None:
-        console.print_json(
-            [
-                {
-                    **serialization.to_json(one.memory),
-                    "score": one.score,
-                    "fit": round(one.fit, 3),
-                    "band": one.band,
-                    "found_by": one.why,
-                }
-                for one in found
-            ]
-        )
+        console.print_json([_fields(match) for match in found])
     else:
         weak = ["No memory matches this query; this is the nearest:"] if answer.is_weak else []
         terminal.page([*weak, *answer.entries])
-    if lexical_only and not empty:
+    if lexical_only:
         console.err(f"lexical only: {lexical_only}")
     shown = len(answer.entries if answer else found)
     if found and total > shown:
@@ -174,20 +156,38 @@ def _recall(arguments: argparse.Namespace) -> int:
     elif answer and answer.left_out:
         console.err(f"{answer.left_out} more left out; --tokens shows more")
     if not found:
-        console.err(nothing if empty else "no memories match")
+        console.err(nothing)
     return 0 if found else 1
 
 
-def _answer(memory: MemoryService, found: Sequence[Match], arguments: argparse.Namespace) -> briefing.Answer:
+def _filters(arguments: argparse.Namespace, now: int) -> Wanted:
+    return {
+        "kinds": arguments.kinds,
+        "tags": arguments.tags,
+        "scope": arguments.scope,
+        "since": None if arguments.since is None else parse_when("--since", arguments.since, now),
+        "statuses": ("trashed",) if arguments.trash else ("active",),
+    }
+
+
+def _fields(match: Match) -> dict[str, JsonValue]:
+    """A match as JSON: every field of the memory, and why it matched."""
+    why: dict[str, JsonValue] = {
+        "score": match.score, "fit": round(match.fit, 3), "band": match.band, "found_by": match.why,
+    }  # fmt: skip
+    return {**serialization.to_json(match.memory), **why}
+
+
+def _answer(memory: MemoryService, found: Sequence[Match], arguments: argparse.Namespace) -> memory_text.Answer:
     """The matches for a person at a terminal, or as agents read them."""
     memories = [match.memory for match in found]
     elsewhere, remarks = memory.elsewhere(memories), memory.remarks(memories, _PATIENCE)
     if arguments.tokens or not terminal.is_for_person():
         budget = arguments.tokens or memory.recall_tokens
-        return briefing.matches(found, elsewhere, budget, explain=arguments.explain, remarks=remarks)
+        return memory_text.matches(found, elsewhere, budget, explain=arguments.explain, remarks=remarks)
     is_weak = bool(found) and all(match.band == "weak" for match in found)
     entries = terminal.cards(found, elsewhere, remarks, explain=arguments.explain)
-    return briefing.Answer(tuple(entries), tuple(one.id for one in memories), 0, is_weak)
+    return memory_text.Answer(tuple(entries), tuple(one.id for one in memories), 0, is_weak)
 
 
 def _load(arguments: argparse.Namespace) -> int:
@@ -195,16 +195,18 @@ def _load(arguments: argparse.Namespace) -> int:
         loaded, missing = memory.load_each(arguments.ids)
         elsewhere = memory.elsewhere(loaded)
         remarks = {} if arguments.json else memory.remarks(loaded, _PATIENCE)
-        shown = briefing.full_each(loaded, elsewhere, remarks, memory.replaced(loaded))
+        shown = memory_text.full_each(loaded, elsewhere, remarks, memory.replaced(loaded))
         past = {item.id: memory.history(item.id) for item in loaded} if arguments.history else {}
     if arguments.json:
-        console.print_json([serialization.to_json(item) for item in loaded])
+        from keepmum.service.importers.keepmum import to_json  # imports more than most commands need
+
+        console.print_json([to_json(item, past.get(item.id, ())) for item in loaded])
     for item, text in () if arguments.json else zip(loaded, shown, strict=True):
         console.out(text)
         for revision in past.get(item.id, ()):
             before = serialization.parse({"trust": trust.first(revision.before), **revision.before})
-            change = f"{briefing.provenance(before)}; {revision.action} by {word(revision.agent)}"
-            console.out(f"  before {briefing.day(revision.at)} ({change}): {folded(before.text)}")
+            change = f"{memory_text.provenance(before)}; {revision.action} by {word(revision.agent)}"
+            console.out(f"  before {memory_text.day(revision.at)} ({change}): {folded(before.text)}")
     return _print_missing(missing)
 
 
@@ -229,7 +231,7 @@ def _forget(arguments: argparse.Namespace) -> int:
             "mode": arguments.mode,
         }
         listed = memory.forget(arguments.ids, **wanted, dry_run=True)
-        for line in briefing.index_lines(listed.memories):
+        for line in memory_text.index_lines(listed.memories):
             console.out(line)
         if listed.already:
             console.err(f"{listed.action} already: {console.memory_count(listed.already)}")
@@ -262,7 +264,7 @@ def _undo(memory: MemoryService, references: Sequence[str]) -> int:
                 raise
             failed = _print_missing([f"ids[{number}]: {error}"])
         else:
-            console.out(f"{answer.action}: {briefing.index_line(answer.memory)[2:]}")
+            console.out(f"{answer.action}: {memory_text.index_line(answer.memory)[2:]}")
     return failed
 
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 
 from keepmum.cli import console
-from keepmum.core import briefing, masking
+from keepmum.core import masking, memory_text
 from keepmum.core.errors import InvalidInput, NotFound
 from keepmum.core.framing import inline
 from keepmum.core.wording import counted
@@ -17,7 +17,7 @@ from keepmum.stores import outbox
 from keepmum.workspace.allowlist import AllowlistScanner
 from keepmum.workspace.resolve import backend_kind, resolve, server_of
 
-__all__ = ["register"]
+__all__ = ["queued_elsewhere", "register"]
 
 _TIMEOUT = 10.0  # seconds without progress, after which the server counts as unreachable
 _INTERVAL = 0.1  # seconds between two checks
@@ -39,6 +39,18 @@ def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
     command.add_argument("--json", action="store_true", help="print every field as JSON")
     command.add_argument("--yes", action="store_true", help="do not ask for confirmation")
     command.set_defaults(run=_run)
+
+
+def queued_elsewhere(used: str) -> list[str]:
+    """The servers other than `used` for which writes are queued."""
+    path = outbox.file_of(console.state_home())
+    if not os.path.exists(path):
+        return []
+    box = outbox.Outbox(path)
+    try:
+        return sorted({item.origin for item in box.items()} - {used})
+    finally:
+        box.close()
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -67,7 +79,7 @@ def _list(box: outbox.Outbox, items: Sequence[outbox.Item], *, as_json: bool) ->
     for item in items:
         what = f"{item.id}  {item.state}  {item.action} {inline(redactor.text(item.title)) or item.memory}"
         why = f"  ({inline(item.reason)})" if item.reason else ""
-        console.out(f"{what}  to {item.origin}, since {briefing.day(item.queued_at)}{why}")
+        console.out(f"{what}  to {item.origin}, since {memory_text.day(item.queued_at)}{why}")
     for origin in sorted({item.origin for item in items}):
         if paused := box.pause_reason(origin):
             console.err(f"sending to {origin} is paused: {paused}")
@@ -91,7 +103,10 @@ def _retry(box: outbox.Outbox, chosen: Sequence[outbox.Item]) -> int:
     console.out(f"{count - len(left)} sent, {len(left)} left" if len(left) < count else f"none sent, {len(left)} left")
     for item in left:
         if item.origin != origin:
-            console.err(f"{item.id} is for {item.origin}, which is not configured here")
+            console.err(
+                f"{item.id} is for {item.origin}, which is not configured here: `keepmum backend use {item.origin}` "
+                "sends it, `keepmum outbox drop` discards it"
+            )
         elif reason := box.pause_reason(origin) or item.reason:
             console.err(f"{item.id}: {reason}")
     return 1 if left else 0

@@ -38,12 +38,18 @@ def _register_people(actions: console.Subparsers[argparse.ArgumentParser]) -> No
     add.add_argument("--service", action="store_true", help="it is a service, such as a build")
     add.set_defaults(run=_add)
     listing = actions.add_parser("list", help="list people with their roles")
+    listing.add_argument("--removed", action="store_true", help="list the removed people, who may be restored")
     listing.add_argument("--json", action="store_true", help="print JSON")
     listing.set_defaults(run=_list_people)
     remove = actions.add_parser("remove", help="remove a person with all keys; the memories stay")
     remove.add_argument("name", metavar="NAME", help="a name or an id")
     remove.add_argument("--yes", action="store_true", help="do not ask for confirmation")
     remove.set_defaults(run=_remove)
+    restore = actions.add_parser(
+        "restore", help="admit a removed person again, with the same roles; the keys are withdrawn"
+    )
+    restore.add_argument("name", metavar="NAME", help="a name or an id")
+    restore.set_defaults(run=_restore)
     role = actions.add_parser("role", help="change a role in a project")
     role.add_argument("name", metavar="NAME", help="a name or an id")
     role.add_argument("role", metavar="ROLE", choices=(*_ROLES, "none"), help=f"{_ROLE_HELP}; or none")
@@ -54,13 +60,11 @@ def _register_people(actions: console.Subparsers[argparse.ArgumentParser]) -> No
 def _register_keys(actions: console.Subparsers[argparse.ArgumentParser]) -> None:
     make = actions.add_parser("make", help="make a key, which is shown once")
     make.add_argument("person", metavar="PERSON", help="whose key it is: a name or an id")
-    make.add_argument(
-        "--name", metavar="NAME", default="key", help="what tells the person's keys apart, such as laptop"
-    )
+    make.add_argument("--name", metavar="NAME", default="key", help="to distinguish the person's keys, such as laptop")
     make.add_argument("--role", choices=_ROLES, help="the most that the key gives; default: the person's roles")
     make.add_argument(
         "--project", action="append", dest="projects", metavar="ID",
-        help="where the key counts; repeatable; default: wherever the person has a role",
+        help="where the key counts; repeatable; default: in every project where the person has a role",
     )  # fmt: skip
     make.add_argument("--agent", metavar="NAME", default="", help="label of memories, where the client names none")
     _add_days(make)
@@ -69,13 +73,13 @@ def _register_keys(actions: console.Subparsers[argparse.ArgumentParser]) -> None
     listing.add_argument("person", metavar="PERSON", nargs="?", help="whose keys; default: everybody's")
     listing.add_argument("--json", action="store_true", help="print JSON")
     listing.set_defaults(run=_list_keys)
-    withdraw = actions.add_parser("withdraw", help="withdraw a key; it counts nowhere after 5 seconds")
+    withdraw = actions.add_parser("withdraw", help="withdraw a key; no server process accepts it after 5 seconds")
     withdraw.add_argument("id", metavar="ID", help="the 8 characters after kmt_")
     withdraw.add_argument("--yes", action="store_true", help="do not ask for confirmation")
     withdraw.set_defaults(run=_withdraw)
-    rotate = actions.add_parser("rotate", help="make a new key like another one, which counts some days more")
+    rotate = actions.add_parser("rotate", help="make a new key like another one, which stays valid for some days")
     rotate.add_argument("id", metavar="ID", help="the 8 characters after kmt_")
-    rotate.add_argument("--overlap", metavar="DAYS", type=float, default=7.0, help="days that the old key still counts")
+    rotate.add_argument("--overlap", metavar="DAYS", type=float, default=7.0, help="days that the old key stays valid")
     _add_days(rotate)
     rotate.set_defaults(run=_rotate)
 
@@ -120,7 +124,7 @@ def _add(arguments: argparse.Namespace) -> int:
 
 def _list_people(arguments: argparse.Namespace) -> int:
     with _opened(changes=False) as admin:
-        people = admin.people()
+        people = admin.removed() if arguments.removed else admin.people()
     if arguments.json:
         console.print_json([person._asdict() for person in people])
         return 0
@@ -136,7 +140,15 @@ def _remove(arguments: argparse.Namespace) -> int:
         if not arguments.yes:
             console.confirm(f"{person.name} has {len(keys)} keys, {_last_use(keys)}. Remove?", "nobody was removed")
         admin.remove(person.id)
-    console.out(f"removed: {person.name}; the keys count nowhere after 5 seconds, the memories stay")
+    console.out(f"removed: {person.name}; the keys are refused within 5 seconds, the memories stay")
+    return 0
+
+
+def _restore(arguments: argparse.Namespace) -> int:
+    with _opened() as admin:
+        person = admin.restore(arguments.name)
+    console.out(f"restored: {person.name} ({person.id}), {_roles(person)}")
+    console.err("the former keys are withdrawn; `keepmum keys make` makes a new one")
     return 0
 
 
@@ -155,7 +167,10 @@ def _make(arguments: argparse.Namespace) -> int:
             arguments.person, arguments.name, role=arguments.role, projects=arguments.projects,
             days=_days(arguments.days), agent=arguments.agent,
         )  # fmt: skip
+        roles = admin.person(arguments.person).roles
     _show(made)
+    if "*" not in roles and (without := [name for name in arguments.projects or () if name not in roles]):
+        console.err(f"the person has no role in {', '.join(without)}, so the key gives nothing there")
     return 0
 
 
@@ -178,7 +193,7 @@ def _withdraw(arguments: argparse.Namespace) -> int:
         if found and not arguments.yes:
             console.confirm(f"The key {arguments.id} was {_last_use(found)}. Withdraw?", "nothing was withdrawn")
         admin.withdraw_key(arguments.id)
-    console.out(f"withdrawn: {arguments.id} counts nowhere after 5 seconds")
+    console.out(f"withdrawn: {arguments.id} is refused within 5 seconds")
     return 0
 
 
@@ -186,7 +201,7 @@ def _rotate(arguments: argparse.Namespace) -> int:
     with _opened() as admin:
         made = admin.rotate_key(arguments.id, days=_days(arguments.days), overlap=arguments.overlap)
     _show(made)
-    console.err(f"the old key {arguments.id} counts for {arguments.overlap:g} days more")
+    console.err(f"the old key {arguments.id} stays valid for {arguments.overlap:g} days")
     return 0
 
 
@@ -206,8 +221,11 @@ def _days(text: str) -> float | None:
 
 
 def _roles(person: Person) -> str:
-    listed = [f"{role} of {'every project' if name == '*' else name}" for name, role in sorted(person.roles.items())]
-    return ", ".join(listed) or "no role"
+    from keepmum.server.people.administration import OF_PROVIDER
+
+    there = ["roles of the identity provider"] if person.id.startswith(OF_PROVIDER) else []
+    here = [f"{role} of {'every project' if name == '*' else name}" for name, role in sorted(person.roles.items())]
+    return ", ".join([*there, *here]) or "no role"
 
 
 def _state(key: Key) -> str:

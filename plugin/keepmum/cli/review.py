@@ -9,7 +9,7 @@ import time
 from collections.abc import Mapping, Sequence
 
 from keepmum.cli import console
-from keepmum.core import briefing, serialization
+from keepmum.core import memory_text, serialization
 from keepmum.core.memory import JsonValue
 from keepmum.core.review import DECISIONS, GROUPS, Group
 from keepmum.core.when import parse_when
@@ -120,7 +120,7 @@ def _print(items: Sequence[ReviewItem]) -> None:
             group = item.group
         console.out(f"{item.id}  {item.reason} ({', '.join(item.actions)})")
         for memory in item.memories:
-            console.out(f"  {briefing.index_line(memory)}")
+            console.out(f"  {memory_text.index_line(memory)}")
 
 
 def _do(arguments: argparse.Namespace) -> int:
@@ -132,7 +132,7 @@ def _do(arguments: argparse.Namespace) -> int:
         memory.settle()
     waiting = f" (queued, {done.queued} in the queue)" if done.queued else ""
     for each in done.memories:
-        console.out(f"{done.decision}{waiting}: {briefing.index_line(each)[2:]}")
+        console.out(f"{done.decision}{waiting}: {memory_text.index_line(each)[2:]}")
     console.err(f"`keepmum review undo {done.undo}` undoes it")
     return 0
 
@@ -142,7 +142,7 @@ def _accept(arguments: argparse.Namespace) -> int:
         done = memory.accept_files(arguments.ids)
         memory.settle()
     for each in done.memories:
-        console.out(f"accepted: {briefing.index_line(each)[2:]}")
+        console.out(f"accepted: {memory_text.index_line(each)[2:]}")
     console.err(f"`keepmum review undo {done.undo}` undoes it")
     return 0
 
@@ -152,7 +152,7 @@ def _undo(arguments: argparse.Namespace) -> int:
         restored = memory.undo_decision(arguments.decision)
         memory.settle()
     for each in restored:
-        console.out(f"undone: {briefing.index_line(each)[2:]}")
+        console.out(f"undone: {memory_text.index_line(each)[2:]}")
     if not restored:
         console.out("undone")
     return 0

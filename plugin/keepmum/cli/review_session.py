@@ -13,7 +13,7 @@ from contextlib import suppress
 
 from keepmum.cli import console
 from keepmum.cli.keyboard import Keyboard
-from keepmum.core import briefing
+from keepmum.core import memory_text
 from keepmum.core.errors import KeepmumError, NotFound
 from keepmum.core.framing import inline, labelled, quoted
 from keepmum.core.memory import Memory
@@ -176,7 +176,7 @@ class _Session:
         _say(f"{item.group}, {left:,} left. {item.reason}")
         for number, memory in enumerate(item.memories, start=1):
             label = f"{number}. " if len(item.memories) > 1 else ""
-            _say(f"{label}{briefing.index_line(memory)[2:]}")
+            _say(f"{label}{memory_text.index_line(memory)[2:]}")
             lines = _fitted(quoted(memory.text), "> ")
             for line in lines[:_SHOWN]:
                 console.out(line)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import hashlib
 import os
 import sys
 import time
@@ -20,26 +19,34 @@ from keepmum.workspace import allowlist
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from keepmum.server.settings import ServerSettings
-    from keepmum.service.team import Erasure, Team
+    from keepmum.service.team import Erasure, SharedStore, Team
 
-__all__ = ["register"]
+__all__ = ["register", "store_database"]
 
 _JOURNAL = "erasures.jsonl"
-_BACKUP_NAME = "keepmum-%Y%m%d-%H%M%S.backup"
 
 
 def register(actions: console.Subparsers[argparse.ArgumentParser]) -> None:
     """Add the actions of `keepmum serve`; each sets `run`."""
     backup = actions.add_parser("backup", help="write everything to one file")
-    backup.add_argument("file", metavar="FILE", nargs="?", help="default: backups/ in the folder of the server")
+    backup.add_argument(
+        "file", metavar="FILE", nargs="?", help="default: a name with the time, in the folder of backups"
+    )
     backup.add_argument("--with-secret", action="store_true", help="include the secret, without which no key counts")
     backup.set_defaults(run=_backup)
     restore = actions.add_parser("restore", help="replace the memory by that of a backup, after checking it")
     restore.add_argument("file", metavar="FILE", help="a file that `serve backup` wrote")
+    restore.add_argument(
+        "--database",
+        metavar="URL",
+        help="restore into this empty PostgreSQL database, as a superuser, who makes roles and tables there",
+    )
     restore.add_argument("--yes", action="store_true", help="do not ask for confirmation")
     restore.set_defaults(run=_restore)
-    move = actions.add_parser("move", help="copy the memory of the SQLite file into an empty PostgreSQL database")
-    move.add_argument("--to", metavar="URL", required=True, help="the address for the role of requests; - reads it")
+    move = actions.add_parser("move", help="copy the memory, of SQLite or Qdrant, into an empty PostgreSQL database")
+    target = move.add_mutually_exclusive_group(required=True)
+    target.add_argument("--database", metavar="URL", help="its address for a superuser, who makes roles and tables")
+    target.add_argument("--to", metavar="URL", help="its address for the role of requests, with tables; - reads it")
     move.set_defaults(run=_move)
     erase = actions.add_parser(
         "erase", help="erase the data of a person or a project; backups are erased when restored"
@@ -69,17 +76,12 @@ class _Server(NamedTuple):
         """The file that lists the erasures."""
         return os.path.join(self.settings.home, _JOURNAL)
 
-    def digest(self, secret: bytes) -> Callable[[str], str]:
-        """Makes digests of names under the secret."""
-        key = hashlib.sha256(secret).digest()
-        return lambda text: hashlib.blake2b(text.encode(), key=key, digest_size=32, person=b"erasure").hexdigest()
-
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
         """Make sure that no server uses the SQLite file."""
         from keepmum.server.alone import alone
 
-        with contextlib.nullcontext() if self.settings.database_url else alone(self.settings.home):
+        with contextlib.nullcontext() if self.settings.engine == "postgres" else alone(self.settings.home):
             yield
 
 
@@ -94,11 +96,10 @@ def _server() -> _Server:
 
 def _backup(arguments: argparse.Namespace) -> int:
     from keepmum.server.people.secret import secret_file
-    from keepmum.service import team_backup
+    from keepmum.service import team_backup, team_upgrade
 
     server = _server()
-    name = time.strftime(_BACKUP_NAME, time.gmtime())
-    path = arguments.file or os.path.join(server.settings.home, "backups", name)
+    path = arguments.file or os.path.join(server.settings.backup_folder, team_upgrade.backup_name())
     if os.path.exists(path):
         raise InvalidInput("file", f"{path} exists; name another one")
     secret = secret_file(server.settings.home) if arguments.with_secret else None
@@ -116,15 +117,19 @@ def _backup(arguments: argparse.Namespace) -> int:
 
 def _restore(arguments: argparse.Namespace) -> int:
     refuse_in_session()
+    from keepmum.server.opening import packages_needed
     from keepmum.server.people.secret import read_secret, secret_file
     from keepmum.service import team_backup
-    from keepmum.service.team import TeamSqliteSpec, open_shared
-    from keepmum.service.team_erasing import Erasing, read_journal
+    from keepmum.service.team import PostgresSpec, TeamSqliteSpec, create_database, open_shared
     from keepmum.system import private_files
 
     server = _server()
     home = server.settings.home
-    with server.alone(), team_backup.opened(arguments.file, home) as (manifest, database, kept_secret):
+    with (
+        packages_needed(),
+        server.alone(),
+        team_backup.opened(arguments.file, home) as (manifest, database, kept_secret),
+    ):
         made = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(manifest.at / 1000))
         if not arguments.yes:
             console.confirm(
@@ -132,55 +137,89 @@ def _restore(arguments: argparse.Namespace) -> int:
                 "nothing was replaced",
             )
         secret = read_secret(home, os.environ) or kept_secret
-        erasures = _erasures(server, read_journal)
         with contextlib.closing(open_shared(TeamSqliteSpec(database))) as shared:
-            if erasures and secret is None:
-                raise KeepmumError(
-                    "nothing was replaced: erasures are repeated with the server's secret, which is missing"
-                )
-            if secret is None and shared.records.keys():
-                console.err("the server's secret is missing: no key of this backup counts until it is restored")
-            repeated = Erasing(shared, server.digest(secret or b""), server.actor).replay(erasures)
-            shared.records.seal()
-            if server.settings.database_url:
+            repeated = _repeat_erasures(server, shared, secret)
+            if arguments.database:
+                owner, app = create_database(arguments.database)
+                with contextlib.closing(open_shared(PostgresSpec(app))) as target:
+                    team_backup.copy(shared, target)
+                store_database(owner, app)
+            elif server.settings.database_url:
                 with contextlib.closing(server.open()) as team:
                     team_backup.copy(shared, team.shared)
         kept = ""
-        if not server.settings.database_url:
+        if not arguments.database and not server.settings.database_url:
             kept = team_backup.replace_database(database, server.settings.database_file)
         if kept_secret is not None and read_secret(home, os.environ) is None:
             private_files.create_file(secret_file(home), kept_secret)
     console.out(f"restored: {console.memory_count(manifest.memories)} of {made}, {repeated} erasures repeated")
     if kept:
-        console.err(f"what was there before is in {kept}; delete it when you need it no more")
+        console.err(f"the former memory is in {kept}; delete it when you no longer need it")
     return 0
 
 
 def _move(arguments: argparse.Namespace) -> int:
     refuse_in_session()
+    from keepmum.server.opening import packages_needed
     from keepmum.service import team_backup
-    from keepmum.service.team import PostgresSpec, open_shared
+    from keepmum.service.team import PostgresSpec, create_database, open_shared
 
     server = _server()
-    if server.settings.database_url:
-        raise SettingsError("this server keeps its memory in PostgreSQL already; unset database.url to move the file")
+    if server.settings.engine == "postgres":
+        raise SettingsError("this server keeps its memory in PostgreSQL already; nothing is to be moved")
+    owner = ""
     address = sys.stdin.readline().strip() if arguments.to == "-" else arguments.to
-    with (
-        server.alone(),
-        contextlib.closing(server.open()) as team,
-        contextlib.closing(open_shared(PostgresSpec(address))) as target,
-    ):
-        copied = team_backup.copy(team.shared, target)
+    with packages_needed(), server.alone(), contextlib.closing(server.open()) as team:
+        if arguments.database:
+            owner, address = create_database(arguments.database)
+        with contextlib.closing(open_shared(PostgresSpec(address))) as target:
+            copied = team_backup.copy(team.shared, target)
     console.out(
         f"moved and compared: {console.memory_count(copied.memories)}, {copied.people} people, {copied.keys} keys, "
-        f"{copied.audit} audit rows; digest {copied.digest}"
+        f"{copied.audit} audit rows, {copied.traces} rows of activity and reviews; digest {copied.digest}"
     )
-    console.err("set database.url to that address, and keep server.key: the keys count under the same secret")
+    if owner:
+        store_database(owner, address)
+        console.err("server.toml names that database now; keep server.key: the keys need the same secret")
+    else:
+        console.err("set database.url to that address, and keep server.key: the keys need the same secret")
+    console.err(
+        f"{server.settings.database_file} still has what was moved, and no erasure reaches it there: delete it when "
+        "the new database is backed up"
+    )
     return 0
 
 
-def _erasures(server: _Server, read_journal: Callable[[str], list[Erasure]]) -> list[Erasure]:
+def store_database(owner: str, app: str) -> None:
+    """Store the addresses of the PostgreSQL database that the server uses."""
+    from keepmum.server.settings import store_value
+
+    home = console.state_home()
+    store_value(home, "database.url", app)
+    store_value(home, "database.owner_url", owner)
+
+
+def _repeat_erasures(server: _Server, shared: SharedStore, secret: bytes | None) -> int:
+    """Erase in a restored database what was erased after its backup; returns the number of erasures.
+
+    Raises: KeepmumError when that needs the server's secret, and it is missing.
+    """
+    from keepmum.service.team_erasing import Erasing
+
+    erasures = _erasures(server)
+    if erasures and secret is None:
+        raise KeepmumError("nothing was replaced: erasures are repeated with the server's secret, which is missing")
+    if secret is None and shared.records.keys():
+        console.err("the server's secret is missing: no key of this backup is valid until it is restored")
+    repeated = Erasing(shared, secret or b"", server.actor).replay(erasures)
+    shared.records.seal()
+    return repeated
+
+
+def _erasures(server: _Server) -> list[Erasure]:
     """The erasures in the journal and in the present database, if it can be read."""
+    from keepmum.service.team_erasing import read_journal
+
     try:
         found = read_journal(server.journal)
     except (OSError, ValueError, TypeError):
@@ -194,22 +233,30 @@ def _erasures(server: _Server, read_journal: Callable[[str], list[Erasure]]) -> 
 def _erase(arguments: argparse.Namespace) -> int:
     refuse_in_session()
     from keepmum.server.people.first import secret_of
-    from keepmum.service.team_erasing import Erasing, Named, append_journal
+    from keepmum.service.team_erasing import Erasing, Named, open_journal
 
     server = _server()
     kind = "person" if arguments.person is not None else "project"
     named = Named(kind, arguments.person if kind == "person" else arguments.project)
     with contextlib.closing(server.open()) as team:
         secret = secret_of(server.settings.home, os.environ, team.records)
-        erasing = Erasing(team.shared, server.digest(secret), server.actor)
-        counts = ", ".join(f"{count} {name}" for name, count in erasing.count(named).items())
-        console.out(f"to erase: {counts}")
+        erasing = Erasing(team.shared, secret, server.actor)
+        counts = erasing.count(named)
+        console.out(f"to erase: {', '.join(f'{count} {name}' for name, count in counts.items())}")
+        if not any(counts.values()) and named.name not in {person.name for person in team.records.people()}:
+            console.err("nothing here has that name: check it, unless only backups have it")
         if arguments.dry_run:
             return 0
         if not arguments.yes:
             console.confirm("This cannot be undone. Erase?", "nothing was erased")
-        done = erasing.erase(named)
-    append_journal(server.journal, done)
+        try:
+            with open_journal(server.journal) as note:
+                done = erasing.erase(named)
+                note(done)
+        except OSError as error:
+            raise KeepmumError(
+                f"the journal of erasures, {server.journal}, cannot be written: {error.strerror}; then repeat it"
+            ) from None
     console.print_json({"at": done.at, "kind": done.kind, "digest": done.digest, **done.receipt})
     console.err(
         "that is the receipt. Backups that were made before still hold the data: a restore erases it again, by "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from keepmum.cli import console
-from keepmum.core import briefing, serialization
+from keepmum.core import memory_text, serialization
 from keepmum.core.framing import inline
 from keepmum.core.memory import Memory
 from keepmum.core.when import parse_when
@@ -36,7 +36,7 @@ def _run(arguments: argparse.Namespace) -> int:
     for items in sorted(projects.values(), key=lambda items: _name(items[0], names)):
         console.out(f"In {inline(_name(items[0], names))}:")
         for item in items:
-            console.out(briefing.index_line(item))
+            console.out(memory_text.index_line(item))
     if not found:
         console.err(f"no memories since {arguments.since}")
     listing.complain("this list", memory.caveat())

@@ -14,7 +14,7 @@ import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
-from keepmum.core import briefing, ids
+from keepmum.core import ids, memory_text
 from keepmum.core.framing import inline
 from keepmum.core.memory import Match, Memory
 from keepmum.workspace.entry import trust_of_terminal
@@ -81,7 +81,7 @@ def _card(
     title, *more = wrapped(inline(memory.title))
     yield styled(title, "bold")
     yield from (styled(line, "bold") for line in more)
-    facts = [name, memory.kind, briefing.provenance(memory), *_marks(memory, projects)]
+    facts = [name, memory.kind, memory_text.provenance(memory), *_marks(memory, projects)]
     yield from (styled(line, "dim") for line in wrapped(" · ".join(facts), "  "))
     if memory.id in remarks:
         yield from (styled(line, "yellow") for line in wrapped(inline(remarks[memory.id]), "  "))
@@ -121,8 +121,7 @@ def page(lines: Iterable[str], environ: Mapping[str, str] = os.environ) -> None:
     KEEPMUM_PAGER or PAGER names another pager than less; empty or `cat` for none.
     """
     text = "".join(f"{line}\n" for line in lines)
-    chosen = environ.get("KEEPMUM_PAGER", environ.get("PAGER", _PAGER))
-    pager = shlex.split(chosen) if chosen != "less" else shlex.split(_PAGER)
+    pager = _pager(environ)
     fits = text.count("\n") < shutil.get_terminal_size().lines
     if fits or not is_for_person() or pager in ([], ["cat"]) or shutil.which(pager[0]) is None:
         sys.stdout.write(text)
@@ -133,3 +132,12 @@ def page(lines: Iterable[str], environ: Mapping[str, str] = os.environ) -> None:
             process.communicate(text)
         except (BrokenPipeError, KeyboardInterrupt):  # the person has seen enough
             process.wait()
+
+
+def _pager(environ: Mapping[str, str]) -> list[str]:
+    """The command of the pager; empty for none, and for one with a quotation that does not end."""
+    chosen = environ.get("KEEPMUM_PAGER", environ.get("PAGER", _PAGER))
+    try:
+        return shlex.split(chosen if chosen != "less" else _PAGER)
+    except ValueError:
+        return []

@@ -11,12 +11,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from keepmum.cli import console
-from keepmum.core import serialization
 from keepmum.core.errors import InvalidInput
 from keepmum.core.framing import inline
 from keepmum.core.memory import Memory
 from keepmum.service import MemoryService, importers
 from keepmum.service.importers import json_lines
+from keepmum.service.importers.keepmum import read_lines, to_json
 from keepmum.service.importers.memories import write_file
 from keepmum.service.importers.sniff import require_file
 from keepmum.service.importers.survey import Survey, survey
@@ -37,7 +37,9 @@ def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
     export = commands.add_parser("export")
     export.add_argument("file", nargs="?", metavar="FILE", help="default: standard output")
     export.add_argument("--all", action="store_true", help="every project; default: this one and global memories")
-    export.add_argument("--markdown", metavar="FOLDER", help="write one file per memory, in the format of .memories")
+    form = export.add_mutually_exclusive_group()
+    form.add_argument("--markdown", metavar="FOLDER", help="write one file per memory, in the format of .memories")
+    form.add_argument("--history", action="store_true", help="also write the former states of each memory")
     export.set_defaults(run=_export)
 
     imported = commands.add_parser(
@@ -61,20 +63,18 @@ def register(commands: console.Subparsers[argparse.ArgumentParser]) -> None:
 def _export(arguments: argparse.Namespace) -> int:
     with console.Session() as memory:
         found = console.Listing(memory.every(scope="all" if arguments.all else None))
+        rows = (to_json(one, memory.revisions(one.id) if arguments.history else ()) for one in found)
+        lines = (json.dumps(row, ensure_ascii=False) for row in rows)
         if arguments.markdown is not None:
             count = _write_files(arguments.markdown, found)
         elif arguments.file is None:
-            count = console.write_lines(sys.stdout, map(_line, found))
+            count = console.write_lines(sys.stdout, lines)
         else:
             with console.create_file(arguments.file) as file:
-                count = console.write_lines(file, map(_line, found))
+                count = console.write_lines(file, lines)
     console.err(f"{console.memory_count(count)} exported")
     found.complain("this export", memory.caveat())
     return 1 if found.problem else 0
-
-
-def _line(memory: Memory) -> str:
-    return json.dumps(serialization.to_json(memory), ensure_ascii=False)
 
 
 def _write_files(folder: str, found: Iterable[Memory]) -> int:
@@ -93,23 +93,23 @@ def _import(arguments: argparse.Namespace) -> int:
     if arguments.path is None:
         if arguments.dry_run or arguments.format not in {None, "keepmum"}:
             raise InvalidInput("PATH", "is missing; standard input takes JSON lines from `keepmum export` only")
-        return _store(json_lines.read_lines(json_lines.bounded(sys.stdin.buffer)), 0, here=arguments.here)
+        return _store(read_lines(json_lines.bounded(sys.stdin.buffer)), 0, here=arguments.here)
     known, path = _source(arguments.path, arguments.format)
-    counted = survey(_watched(importers.reading(known, path)))
+    counted = survey(_with_progress(importers.read_items(known, path)))
     with console.Session(origin="import", notices=False, routes=_local_routes()) as memory:
         _print_preview(counted, f"{path}: {known.title}", memory, here=arguments.here)
     if arguments.dry_run:
         return 0
     if counted.memories and not arguments.yes:
         console.confirm(f"Import {console.memory_count(counted.memories)}?", "nothing was imported")
-    return _store(importers.reading(known, path), counted.memories, here=arguments.here)
+    return _store(importers.read_items(known, path), counted.memories, here=arguments.here)
 
 
 def _source(path: str, name: str | None) -> tuple[importers.Format, str]:
     """The format of a path, and the file or folder to read."""
     if name is None:
         return importers.format_of(path)
-    known = importers.named(name)
+    known = importers.format_named(name)
     require_file(path)
     return known, path
 
@@ -159,12 +159,15 @@ def _print_preview(counted: Survey, source: str, memory: MemoryService, *, here:
     if counted.former:
         lines[0] += f", and {counted.former:,} former states of them"
     if counted.memories:
-        lines += [f"kinds: {_most(counted.kinds, memory)}", f"written by: {_most(counted.authors, memory)}"]
+        lines += [
+            f"kinds: {_most_frequent(counted.kinds, memory)}",
+            f"written by: {_most_frequent(counted.authors, memory)}",
+        ]
     if counted.projects and not here:
         targets = Counter[str]()
         for name, count in counted.projects.items():
-            targets[_named(name, memory)] += count
-        lines.append(f"projects: {_most(targets, memory)}; `--here` puts all into this one")
+            targets[_project_shown(name, memory)] += count
+        lines.append(f"projects: {_most_frequent(targets, memory)}; `--here` puts all into this one")
     if counted.unreadable:
         lines.append(f"{counted.unreadable:,} cannot be read, and will be listed as refused")
     lines += [
@@ -181,7 +184,7 @@ def _print_preview(counted: Survey, source: str, memory: MemoryService, *, here:
         sys.stderr.write(f"  {line}\n")
 
 
-def _named(name: str, memory: MemoryService) -> str:
+def _project_shown(name: str, memory: MemoryService) -> str:
     """A project as the source names it, with what becomes of it."""
     found = memory.project_of(name)
     shown = inline(os.path.basename(name.rstrip("/\\")) or name)
@@ -190,7 +193,7 @@ def _named(name: str, memory: MemoryService) -> str:
     return shown if found != name else f"{shown} (not known here)"
 
 
-def _most(counts: Counter[str], memory: MemoryService) -> str:
+def _most_frequent(counts: Counter[str], memory: MemoryService) -> str:
     """The most frequent names, which are not scanned yet, as they may be shown."""
     shown = ", ".join(f"{memory.masked(inline(name))} {count:,}" for name, count in counts.most_common(_MOST_NAMES))
     return shown + (f" and {len(counts) - _MOST_NAMES:,} more" if len(counts) > _MOST_NAMES else "")
@@ -204,8 +207,8 @@ def _period(counted: Survey) -> str:
     return f", of {days[0]}" if days[0] == days[1] else f", {days[0]} to {days[1]}"
 
 
-def _watched(found: Iterable[importers.Found]) -> Iterator[importers.Found]:
-    """What is read, with its number on a terminal."""
+def _with_progress(found: Iterable[importers.Found]) -> Iterator[importers.Found]:
+    """The same items, with their number shown on a terminal."""
     progress = _Progress(0)
     for count, each in enumerate(found, start=1):
         yield each

@@ -20,7 +20,7 @@ _HASH = 64  # hexadecimal digits
 
 
 class Head(NamedTuple):
-    """The last sealed row. Whoever keeps it elsewhere can show later that the log was cut off before it."""
+    """The last sealed row. A copy of it elsewhere shows later whether the log was cut off before it."""
 
     number: int
     hash: bytes
@@ -73,7 +73,7 @@ def name_digest(salt: bytes, name: str) -> bytes:
 
 
 class Link(NamedTuple):
-    """What the hash of a row covers besides the row before."""
+    """What the hash of a row covers in addition to the row before."""
 
     at: int
     actor: bytes  # digest of a name

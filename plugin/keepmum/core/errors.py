@@ -9,6 +9,7 @@ KeepmumError                 the base class; the message is shown to the user
 ├── SettingsError            a settings file or variable is invalid
 ├── SwitchedOff              memory is switched off here; nothing was read or stored
 ├── ConfirmationNeeded       the call would remove several memories; it lists them first
+├── QuotaExceeded            a project or server may store no more; nothing was stored
 ├── EmbeddingError           no vector could be computed; search is lexical
 │   └── ModelMissing         the local model is not installed
 └── StoreError               the store refused or failed
@@ -40,6 +41,7 @@ __all__ = [
     "KeyRefused",
     "ModelMissing",
     "NotFound",
+    "QuotaExceeded",
     "ScannerFailed",
     "SecretFound",
     "SettingsError",
@@ -53,7 +55,9 @@ __all__ = [
     "report_unexpected",
 ]
 
-_ALLOW_HINT = "If it is no secret, the user can say so in their own terminal: `keepmum allow FINGERPRINT --why TEXT`."
+_ALLOW_HINT = (
+    "If it is not a secret, the user can say so in their own terminal: `keepmum allow FINGERPRINT --why TEXT`."
+)
 
 
 class KeepmumError(Exception):
@@ -85,7 +89,7 @@ class SecretFound(KeepmumError):
     """The text contains what looks like a secret; nothing was stored.
 
     `places` has one `(field, rule, line)` per finding, never the text. With `fingerprints` a person can allow findings
-    that are no secrets.
+    that are not secrets.
     """
 
     def __init__(self, places: Sequence[tuple[str, str, int]], fingerprints: Sequence[str] = ()) -> None:
@@ -132,6 +136,10 @@ class EmbeddingError(KeepmumError):
 
 class ModelMissing(EmbeddingError):
     """The local model is not installed; the message names the command that installs it."""
+
+
+class QuotaExceeded(KeepmumError):
+    """A project, or the whole server, may store no more; nothing was stored."""
 
 
 class StoreError(KeepmumError):

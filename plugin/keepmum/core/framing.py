@@ -176,7 +176,7 @@ def _is_foreign(found: re.Match[str]) -> bool:
 
 
 def _in_expression(found: re.Match[str]) -> bool:
-    """Whether the bracket is no look-alike and directly follows a name, as in `List<String>` and `rows[USER]`."""
+    """Whether the bracket is not a look-alike and directly follows a name, as in `List<String>` and `rows[USER]`."""
     before = found.string[found.start() - 1] if found.start() else ""
     return found[0][0] in "<[" and before.isascii() and (before.isalnum() or before == "_")
 

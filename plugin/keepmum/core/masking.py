@@ -15,14 +15,15 @@ from keepmum.core import serialization, validation
 from keepmum.core.errors import ScannerFailed
 from keepmum.core.memory import LIMITS, Activity, JsonValue, Memory, Revision
 
-__all__ = ["Masker", "Redactor", "SecretLocation", "mask", "without_related"]
+__all__ = ["CleanMemories", "Masker", "Redactor", "SecretLocation", "mask", "without_related"]
 
 _HASHABLE = operator.attrgetter(*(name for name in serialization.TEXTS if name not in {"data", "git"}))
 _LIMITS = {"title": LIMITS.title, "key": LIMITS.key, "why": LIMITS.why, "source": LIMITS.source}
 _MIN_SECRET = 4  # characters, of a PIN
 _MIN_PIECE = 5  # characters; a shorter piece of a secret reveals nothing
 _MAX_CACHED_TEXT = 255  # characters; names of agents and projects recur with every memory
-_CACHE_SIZE = 10_000  # entries, of memories and of short texts each
+_CACHE_SIZE = 10_000  # entries, of memories with findings and of short texts each
+_MOST_CLEAN = 20_000  # memories without findings; 5 MB
 _WITHHELD = "[withheld: the scanner failed; run `keepmum doctor`]"
 
 
@@ -130,6 +131,26 @@ class Redactor:
         return value if cleaned == line else cleaned.removeprefix(f"{name}: ")
 
 
+_Content = tuple[str, int, int]  # of a memory: its id, its revision, and the hash of all its texts
+
+
+class CleanMemories:
+    """The memories in which a scanner found nothing, by their content, for all maskers of a program."""
+
+    def __init__(self, allowed: Callable[[], object]) -> None:
+        """`allowed` returns another value after the findings that the scanner allows have changed."""
+        self._allowed = allowed
+        self._state = allowed()
+        self._known: set[_Content] = set()
+
+    def known(self) -> set[_Content]:
+        """The set, for one masker to read and add to; another one when more findings may be secrets since."""
+        state = self._allowed()
+        if state != self._state:
+            self._state, self._known = state, set()
+        return self._known
+
+
 class Masker:
     """Masks memories, revisions and log entries, and counts the masked places.
 
@@ -142,14 +163,17 @@ class Masker:
         scan: validation.Scan,
         on_masked: Callable[[Memory, str], None],
         related: validation.Related | None = None,
+        clean: set[_Content] | None = None,
     ) -> None:
+        """`clean` are memories without findings that this masker shares with others (see `CleanMemories`)."""
         self._scanner = scan
         self._related = related
         self._on_masked = on_masked
         self._counts: dict[str, int] = {}  # masked places by memory id
         self._failed = False
-        self._masked: dict[tuple[str, int, int], dict[str, JsonValue]] = {}  # changed fields
-        self._clean: set[str] = set()  # short texts without findings
+        self._masked: dict[_Content, dict[str, JsonValue]] = {}  # changed fields
+        self._clean: set[_Content] = set() if clean is None else clean
+        self._clean_texts: set[str] = set()  # short texts without findings
         self._trusted: Collection[str] = ()  # texts that the last write scanned
         self._trusted_record: Mapping[str, JsonValue] = {}  # and its fields
 
@@ -165,6 +189,9 @@ class Masker:
         """The memory without secrets."""
         # The key includes the content, since an edit of the store does not change the revision.
         key = (memory.id, memory.revision, hash((_HASHABLE(memory), repr((memory.data, memory.git)))))
+        if key in self._clean:
+            self._counts.pop(memory.id, None)
+            return memory
         changed = self._masked.get(key)
         if changed is None:
             try:
@@ -172,6 +199,11 @@ class Masker:
             except ScannerFailed:
                 self._failed = True
                 return _withheld(memory)
+            if memory.id not in self._counts:
+                if len(self._clean) >= _MOST_CLEAN:
+                    self._clean.clear()
+                self._clean.add(key)
+                return memory
             if len(self._masked) >= _CACHE_SIZE:
                 self._masked.clear()
             self._masked[key] = changed
@@ -190,7 +222,10 @@ class Masker:
             self._failed = True
             changed = {name: _WITHHELD for name in serialization.TEXTS if isinstance(revision.before.get(name), str)}
             changed |= {"data": None, "git": None, "tags": ()}
-        return replace(revision, before={**revision.before, **changed}) if changed else revision
+        agent = self.text(revision.agent)
+        if not changed and agent == revision.agent:
+            return revision
+        return replace(revision, before={**revision.before, **changed}, agent=agent)
 
     def activity(self, event: Activity) -> Activity:
         """The log entry without secrets."""
@@ -220,13 +255,13 @@ class Masker:
         return changed
 
     def _scan(self, text: str) -> Sequence[validation.Finding]:
-        if text in self._clean or text in self._trusted:
+        if text in self._clean_texts or text in self._trusted:
             return ()
         found = self._scanner(text)
         if not found and len(text) <= _MAX_CACHED_TEXT:
-            if len(self._clean) >= _CACHE_SIZE:
-                self._clean.clear()
-            self._clean.add(text)
+            if len(self._clean_texts) >= _CACHE_SIZE:
+                self._clean_texts.clear()
+            self._clean_texts.add(text)
         return found
 
 

@@ -100,6 +100,7 @@ class Limits:
     tag: int = 100
     query: int = 1_000
     name: int = 200  # of an agent, project, session or user
+    revision: int = 1_000_000_000_000  # that a sender may claim; those that follow it can be greater
 
 
 LIMITS = Limits()
@@ -361,11 +362,12 @@ class LogFilter(NamedTuple):
 
 
 class DayCount(NamedTuple):
-    """How often an agent did one thing on one day."""
+    """How often an agent did one thing in one project on one day."""
 
     day: int  # days since 1970, UTC
     agent: str
     action: Action
+    project: str  # empty for none
     times: int
 
 

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from keepmum.core import lifecycle
-from keepmum.core.briefing import day
 from keepmum.core.memory import Kind, Memory, Outline, Revision
+from keepmum.core.memory_text import day
 from keepmum.core.retention import DAY_MS
 
 __all__ = [

@@ -22,7 +22,7 @@ from keepmum.core.memory import (
     Memory,
 )
 
-__all__ = ["CHOICES", "TEXTS", "citations", "is_link", "parse", "texts", "to_json"]
+__all__ = ["CHOICES", "MAX_INTEGER", "TEXTS", "citations", "is_link", "parse", "texts", "to_json"]
 
 _Value = TypeVar("_Value", str, int, float)
 _FIELDS = {field.name: str(field.type) for field in dataclasses.fields(Memory)}
@@ -41,7 +41,7 @@ _REQUIRED = ("id", "text", "title", "created_at", "updated_at")
 _LENGTHS = {"title": LIMITS.title, "key": LIMITS.key, "source": LIMITS.source, "why": LIMITS.why}
 _HASH = re.compile("[0-9a-f]{7,64}")
 _MAX_CITATIONS = 100
-_MAX_INTEGER = 253_402_300_799_999  # the last millisecond of the year 9999; also the limit of counts
+MAX_INTEGER = 253_402_300_799_999  # the last millisecond of the year 9999; also the limit of counts
 
 
 def to_json(memory: Memory) -> dict[str, JsonValue]:
@@ -62,12 +62,14 @@ def texts(memory: Memory) -> dict[str, JsonValue]:
 
 
 def is_link(name: str, value: JsonValue) -> bool:
-    """Whether a field holds a valid memory id, which is no secret."""
+    """Whether a field holds a valid memory id, which is not a secret."""
     return name in _LINKS and isinstance(value, str) and ids.complete_id(value) is not None
 
 
 def parse(values: Mapping[str, JsonValue]) -> Memory:
     """The memory from the values that `to_json` returns; missing fields have their defaults.
+
+    One of scope "global" has no project, whatever the values say.
 
     Raises: InvalidInput for the first field that is missing, of a wrong type or over its limit.
     """
@@ -79,6 +81,8 @@ def parse(values: Mapping[str, JsonValue]) -> Memory:
             raise InvalidInput(name, "is missing")
     given: dict[str, Any] = {name: _checked(name, value) for name, value in values.items() if value is not None}
     given = {name: value for name, value in given.items() if value != "" or name in _REQUIRED}
+    if given.get("scope") == "global":
+        given["project"] = None
     memory_id = ids.complete_id(given["id"])
     if memory_id is None:
         raise InvalidInput("id", "is not a memory id")
@@ -97,8 +101,8 @@ def _checked(name: str, value: JsonValue) -> object:
         return _text(name, _of_type(name, value, str))
     if annotation.startswith("int"):
         number = _of_type(name, value, int)
-        if not 0 <= number <= _MAX_INTEGER:
-            raise InvalidInput(name, f"must be between 0 and {_MAX_INTEGER}")
+        if not 0 <= number <= MAX_INTEGER:
+            raise InvalidInput(name, f"must be between 0 and {MAX_INTEGER}")
         return number
     if annotation == "float":
         return validation.fraction(name, _of_type(name, value, int, float))
@@ -139,7 +143,7 @@ def _citation(value: JsonValue) -> Citation:
         raise InvalidInput("citations", f"holds something other than objects with {', '.join(_CITED)}")
     given = {name: item for name, item in value.items() if item is not None}
     line = given.pop("line", None)
-    if line is not None and (not isinstance(line, int) or isinstance(line, bool) or not 0 < line <= _MAX_INTEGER):
+    if line is not None and (not isinstance(line, int) or isinstance(line, bool) or not 0 < line <= MAX_INTEGER):
         raise InvalidInput("citations", "has a line that is not a number from 1")
     fields = {name: str(item) for name, item in given.items()}
     names = {name: validation.clean("citations", fields.pop(name, ""), LIMITS.source) for name in ("path", "symbol")}

@@ -188,8 +188,9 @@ def are_near(one: Memory, other: Memory) -> bool:
 def may_be_near(one: Memory, other: Memory) -> bool:
     """Whether two memories may say nearly the same by their words; fast, for many pairs."""
     ours, theirs = _split(one.text), _split(other.text)
-    most = max(len(ours), len(theirs))
-    return min(len(ours), len(theirs)) >= _ROUGHLY_SHARED * most and len(ours & theirs) >= _ROUGHLY_SHARED * most
+    fewer, more = (ours, theirs) if len(ours) <= len(theirs) else (theirs, ours)
+    least = _ROUGHLY_SHARED * len(more)
+    return len(fewer) >= least and len(fewer & more) >= least
 
 
 def pairs_to_compare(memories: Sequence[Memory]) -> Iterator[tuple[Memory, Memory]]:
@@ -284,8 +285,8 @@ def _plain(terms: Sequence[str]) -> list[str]:
 def is_change(new: Content, old: Content) -> bool:
     """Whether one text changes what the other says: a number, a negation, or one thing for another.
 
-    A rewording is no change, and neither is an addition. Texts of opposite meaning have nearly the same vector, so the
-    cosine cannot tell; this is a hint for a person or an agent, not a verdict.
+    A rewording is not a change, and neither is an addition. Texts of opposite meaning have nearly the same vector, so
+    the cosine cannot tell; this is a hint for a person or an agent, not a verdict.
     """
     if new.overlap(old) < _OVERLAP and not new.is_near(old):
         return False

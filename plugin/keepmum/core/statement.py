@@ -83,7 +83,7 @@ OPPOSITES = {
     for words, others in ((one, two), (two, one))
     for word in words.split()
 }  # fmt: skip
-# Each may name a thing that takes part in a statement: "from the camera to the laptop". The second line is German.
+# Each may name a thing in a statement: "from the camera to the laptop". The second line is German.
 PREPOSITIONS = frozenset(
     "at by for from in into of on onto over through to toward under via with "
     "am an auf aus bei durch f\u00fcr im in mit nach von vom zu zum zur".split()

@@ -31,7 +31,7 @@ def is_higher(one: Memory, other: Memory) -> bool:
 
 
 def says_the_same(one: Memory, other: Memory) -> bool:
-    """Whether two revisions differ at most in what is no statement of an author: importance, times, use, trust."""
+    """Whether two revisions differ at most in what is not a statement of an author: importance, times, use, trust."""
     return all(getattr(one, name) == getattr(other, name) for name in _STATEMENT)
 
 

@@ -356,7 +356,7 @@ def scan_text(text: str, scan: Scan) -> Sequence[Finding]:
 def scannable_texts(value: JsonValue) -> Iterator[str]:
     """The texts of a field to be scanned; JSON data as `name: value` lines, so that the name is context for the value.
 
-    The names of objects and lists are separate texts, so that they are no context for unrelated lines.
+    The names of objects and lists are separate texts, so that they are not context for unrelated lines.
     """
     if isinstance(value, str):
         yield value

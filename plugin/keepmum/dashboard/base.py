@@ -65,6 +65,7 @@ NO_FACTS: Facts = _NoFacts()
 class _Known(NamedTuple):
     state: object
     value: Any  # of the function that computed it
+    changes: int  # `MemoryService.changes` before it was computed
     fresh_until: float
 
 
@@ -77,7 +78,9 @@ class Dashboard:
     facts: Facts = NO_FACTS
     auditor: Auditor = field(default_factory=Auditor)
     memo: dict[str, _Known] = field(default_factory=dict)
+    late: set[int] = field(default_factory=set)  # the numbers of changes of kept values that may lag behind
     verbs: frozenset[str] | None = None  # those that the role on a server allows; None: all
+    clock: Callable[[], float] = time.monotonic  # seconds
 
     @property
     def is_person(self) -> bool:
@@ -88,16 +91,25 @@ class Dashboard:
         """The value of `compute`, which is called again only when `state` differs from the last time.
 
         With `patient`, what took long is also kept for five times as long as it took: a number of a large store may
-        lag behind, and no call waits for it after each change.
+        lag behind, and no call waits for it after each change. `as_of` then says so.
         """
         known = self.memo.get(name)
         is_current = known is not None and known.state == state
-        if known is None or not (is_current or (patient and time.monotonic() < known.fresh_until)):
-            begun = time.monotonic()
+        if known is None or not (is_current or (patient and self.clock() < known.fresh_until)):
+            begun, changes = self.clock(), self.service.changes()
             value = compute()
-            ended = time.monotonic()
-            known = self.memo[name] = _Known(state, value, ended + _PATIENCE * (ended - begun))
+            ended = self.clock()
+            known = self.memo[name] = _Known(state, value, changes, ended + _PATIENCE * (ended - begun))
+        elif not is_current:
+            self.late.add(known.changes)
         return known.value
+
+    def as_of(self, show: Callable[[], JsonObject]) -> tuple[int, JsonObject]:
+        """What `show` returns, after the number of changes that all of it takes into account."""
+        self.late.clear()
+        changes = self.service.changes()  # before: a change meanwhile may be missing
+        shown = show()
+        return next((each for each in self.late if each != changes), changes), shown
 
 
 View = Callable[[Dashboard, Arguments], JsonObject]

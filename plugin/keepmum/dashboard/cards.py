@@ -31,7 +31,7 @@ _WORD = re.compile(r"\w+|\W+")
 
 
 def cards(dashboard: Dashboard, memories: Sequence[Memory], *, seconds: float = 0.02) -> list[JsonObject]:
-    """The rows of memories; what is not known of the code that they cite within `seconds` is left out."""
+    """The rows of memories; what cannot be compared of the code that they cite within `seconds` is left out."""
     service = dashboard.service
     freshness = service.freshness(memories, seconds) if memories else {}
     projects = service.elsewhere(memories)
@@ -43,7 +43,7 @@ def cards(dashboard: Dashboard, memories: Sequence[Memory], *, seconds: float = 
 
 
 def conflicting(dashboard: Dashboard) -> frozenset[str]:
-    """The ids of the memories whose value one agent replaced by another, and nobody decided."""
+    """The ids of the memories whose value one agent replaced by another, until a person decides."""
     service = dashboard.service
     found: frozenset[str] = dashboard.remembered(
         "conflicts", (service.changes(), service.place), lambda: frozenset(service.conflicting())
@@ -74,18 +74,10 @@ def card(
     }
 
 
-def full(
-    memory: Memory,
-    now: int,
-    freshness: Freshness | None = None,
-    project: str | None = None,
-    *,
-    in_conflict: bool = False,
-) -> JsonObject:
-    """One memory with its whole text."""
+def full(memory: Memory, row: JsonObject) -> JsonObject:
+    """The row of a memory, with its whole text and what else a row leaves out."""
     git = dict(memory.git or {})
     checked_out = {"branch": git.get("branch"), "commit": git.get("commit")} if git.get("commit") else None
-    row = card(memory, now, freshness, project, in_conflict=in_conflict)
     return {**row, **_values(memory, _REST), "git": checked_out}
 
 
@@ -157,7 +149,7 @@ def _stems(text: str) -> frozenset[str]:
 
 
 def _flags(memory: Memory, now: int, left: float, freshness: Freshness | None, *, in_conflict: bool) -> list[str]:
-    """What a person should notice, what matters most first."""
+    """What a person should notice, the most important first."""
     is_rule = memory.kind in RULE_KINDS and memory.trust == "agent" and memory.confirmed_at is None
     known = {
         "outside": memory.trust == "outside",

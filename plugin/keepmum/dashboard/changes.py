@@ -15,10 +15,11 @@ from keepmum.core.review import DECISIONS
 from keepmum.core.wording import counted
 from keepmum.dashboard.arguments import Arguments
 from keepmum.dashboard.base import Dashboard
-from keepmum.dashboard.cards import full
-from keepmum.dashboard.failures import Changed, CountNeeded
+from keepmum.dashboard.cards import card, full
+from keepmum.dashboard.failures import Changed, CountNeeded, Forbidden
 from keepmum.service import Choice, Decided
 from keepmum.service.handoffs import Handoffs
+from keepmum.service.review import is_of_queue
 
 __all__ = ["VERBS", "Done"]
 
@@ -134,6 +135,8 @@ def _decide(dashboard: Dashboard, given: Arguments) -> Done:
 
 def _undo(dashboard: Dashboard, given: Arguments) -> Done:
     token = given.text("undo", _LONGEST_UNDO, required=True)
+    if is_of_queue(token) and dashboard.verbs is not None and "decide" not in dashboard.verbs:
+        raise Forbidden("only those who may decide a review may undo its decisions")
     memories = dashboard.service.undo_decision(token)
     return Done(_said("Undone:", memories) if memories else "Undone", memories)
 
@@ -254,7 +257,7 @@ def _expected(dashboard: Dashboard, given: Arguments) -> Memory:
     """
     memory = dashboard.service.find(given.text("id", LIMITS.key, required=True))
     if given.number("revision", memory.revision) != memory.revision:
-        raise Changed(full(memory, dashboard.service.now()))
+        raise Changed(full(memory, card(memory, dashboard.service.now())))
     return memory
 
 
@@ -269,5 +272,5 @@ def _concurrency(dashboard: Dashboard, expected: Mapping[str, int]) -> Iterator[
     except InvalidInput:
         for memory in dashboard.service.peek(list(expected)):
             if memory.revision != expected[memory.id]:
-                raise Changed(full(memory, dashboard.service.now())) from None
+                raise Changed(full(memory, card(memory, dashboard.service.now()))) from None
         raise

@@ -31,9 +31,9 @@ class Desk:
         if show is None or view not in views.offered(self.dashboard):
             raise InvalidInput("view", f"is none of {', '.join(sorted(views.offered(self.dashboard)))}")
         given = Arguments(args)
-        data = show(self.dashboard, given)
+        changes, data = self.dashboard.as_of(lambda: show(self.dashboard, given))
         frame = {"about": views.about(self.dashboard)} if given.flag("about") else {}
-        return {**self._answer(data), **frame}
+        return {**self._answer(data, changes), **frame}
 
     def change(self, verb: str, args: JsonObject) -> JsonObject:
         """Do what a person decided; the answer says what undoes it."""
@@ -46,8 +46,8 @@ class Desk:
             raise StoreReadOnly(reason or "the memory cannot be written at the moment; nothing was changed")
         if verb not in views.verbs_of(dashboard):
             who = "the page of a server does not offer it to your role"
-            told = who if dashboard.where == "server" else "a person does it at `keepmum dashboard`"
-            raise Forbidden(f"`{verb}` is not offered here: {told}")
+            reason = who if dashboard.where == "server" else "a person does it at `keepmum dashboard`"
+            raise Forbidden(f"`{verb}` is not offered here: {reason}")
         done = do(dashboard, Arguments(args))
         return self._answer(
             {
@@ -57,7 +57,8 @@ class Desk:
                 "undo": done.undo or None,
                 "queued": done.queued,
                 "said": done.said,
-            }
+            },
+            dashboard.service.changes(),
         )
 
     def export(self, kind: str, args: JsonObject) -> Iterator[str]:
@@ -70,11 +71,11 @@ class Desk:
         """Close the service."""
         self.dashboard.service.close()
 
-    def _answer(self, data: JsonObject) -> JsonObject:
+    def _answer(self, data: JsonObject, changes: int) -> JsonObject:
         service = self.dashboard.service
         return {
             "now": service.now(),
-            "changes": service.changes(),
+            "changes": changes,
             "agents": agents_of(data),
             "caveat": service.caveat(),
             "data": data,

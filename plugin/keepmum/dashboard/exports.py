@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 
-from keepmum.core import briefing, serialization
+from keepmum.core import memory_text, serialization
 from keepmum.core.memory import LIMITS, Memory
 from keepmum.dashboard.arguments import Arguments
 from keepmum.dashboard.base import Dashboard
@@ -45,6 +45,6 @@ def _line(memory: Memory) -> str:
 
 
 def _section(memory: Memory) -> str:
-    facts = [memory.kind, *(f"#{tag}" for tag in memory.tags), briefing.provenance(memory), memory.id]
+    facts = [memory.kind, *(f"#{tag}" for tag in memory.tags), memory_text.provenance(memory), memory.id]
     why = f"Why: {memory.why}\n\n" if memory.why else ""
     return f"## {memory.title}\n\n{' · '.join(facts)}\n\n{memory.text}\n\n{why}"

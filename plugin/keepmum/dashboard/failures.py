@@ -1,4 +1,4 @@
-"""What a page is told about an error: a kind to act on, and the sentence that the service gave."""
+"""Errors as JSON for a page: a kind to act on, and the message of the service."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Failure(NamedTuple):
 
 
 def failure(error: BaseException) -> Failure:
-    """What to answer when a call raised `error`. An unexpected one is reported on standard error, without its text."""
+    """The answer to a call that raised `error`. An unexpected one is reported on standard error, without its text."""
     if not isinstance(error, KeepmumError):
         report_unexpected("the dashboard", error)
         message = f"internal error ({type(error).__name__}); look at what has changed, then try again"
@@ -61,7 +61,7 @@ def failure(error: BaseException) -> Failure:
 
 
 def _details(error: KeepmumError) -> JsonObject:
-    """What a page needs besides the sentence."""
+    """What a page needs in addition to the message."""
     if isinstance(error, SecretFound):
         return {"places": [{"field": field, "rule": rule, "line": line} for field, rule, line in error.places]}
     if isinstance(error, InvalidInput):

@@ -1,4 +1,4 @@
-"""The dashboard's server on this machine: it answers this user's browser and nobody else.
+"""The dashboard's server on this machine: it answers only this user's browser.
 
 Every answer has the headers of `site.HEADERS`. A call needs the right `Host` (against DNS rebinding), no foreign
 `Origin` or `Sec-Fetch-Site` (against requests by other pages, also by those of other ports), a session's cookie and the
@@ -20,7 +20,7 @@ from keepmum.core.errors import InvalidInput
 from keepmum.dashboard import site
 from keepmum.dashboard.arguments import Arguments, JsonObject
 from keepmum.dashboard.failures import Failure, failure
-from keepmum.dashboard.sessions import Sessions
+from keepmum.dashboard.sessions import Secrets, Sessions, Tokens
 from keepmum.dashboard.worker import Worker
 
 __all__ = ["IDLE_SECONDS", "DashboardServer"]
@@ -29,6 +29,7 @@ IDLE_SECONDS = 1800.0
 _HOST = "127.0.0.1"
 _MOST_BYTES = 2 * 1024 * 1024  # of a request; a text of 64 KiB may have six times as many bytes in JSON
 _MOST_CONNECTIONS = 64
+_MOST_SESSIONS = 32
 _SECONDS = 60.0  # that a connection may be silent
 _JSON = "application/json"
 _TEXT = "text/plain; charset=utf-8"
@@ -46,13 +47,14 @@ class DashboardServer(http.server.ThreadingHTTPServer):
     """
 
     daemon_threads = True
-    allow_reuse_address = False  # nobody else may listen on this port at the same time
+    allow_reuse_address = False  # no other process may listen on this port at the same time
     request_queue_size = 32
 
     def __init__(self, worker: Worker, port: int = 0, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__((_HOST, port), _Request)
         self.worker = worker
-        self.sessions = Sessions(clock)
+        self.tokens = Tokens(clock)
+        self.sessions = Sessions(_MOST_SESSIONS)
         self.origins = {f"{name}:{self.server_port}" for name in (_HOST, "localhost")}
         self._clock = clock
         self._connections = threading.BoundedSemaphore(_MOST_CONNECTIONS)
@@ -61,7 +63,7 @@ class DashboardServer(http.server.ThreadingHTTPServer):
     @property
     def address(self) -> str:
         """A new address of the page; its token opens one session."""
-        return f"http://{_HOST}:{self.server_port}/#t={self.sessions.new_token()}"
+        return f"http://{_HOST}:{self.server_port}/#t={self.tokens.new()}"
 
     @property
     def idle(self) -> float:
@@ -127,7 +129,7 @@ class _Request(http.server.BaseHTTPRequestHandler):
         answer = self._CALLS.get(self.path)
         if answer is None:
             self._say(404, "there is no such call")
-        elif not self.server.sessions.holds(self._cookie(), self.headers.get("X-Keepmum-Tab", "")):
+        elif not self.server.sessions.has(Secrets(self._cookie(), self.headers.get("X-Keepmum-Tab", ""))):
             self.close_connection = True  # the body was not read
             self._send_json(401, {"error": {"kind": "session", "message": _NO_SESSION}})
         elif self.headers.get("Content-Type", "").replace(" ", "").lower() not in _JSON_TYPES:
@@ -144,7 +146,7 @@ class _Request(http.server.BaseHTTPRequestHandler):
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - named by the base class
         """Log nothing: a request line may hold what should stay private."""
 
-    # -- who may ask
+    # -- access
 
     def _refused(self, *, writes: bool = False) -> bool:
         """Whether the request was refused because of where it comes from."""
@@ -180,12 +182,11 @@ class _Request(http.server.BaseHTTPRequestHandler):
 
     def _open_session(self) -> None:
         self._body()
-        opened = self.server.sessions.open(self.headers.get("Authorization", "").removeprefix("Bearer "))
-        if opened is None:
+        if not self.server.tokens.spend(self.headers.get("Authorization", "").removeprefix("Bearer ")):
             self._send_json(401, {"error": {"kind": "session", "message": _NO_SESSION}})
             return
         self.server.note_call()
-        cookie, tab = opened
+        cookie, tab = self.server.sessions.open()
         attributes = f"{self._cookie_name}={cookie}; HttpOnly; SameSite=Strict; Path=/"
         self._send_json(200, {"tab": tab}, {"Set-Cookie": attributes})
 
@@ -196,6 +197,8 @@ class _Request(http.server.BaseHTTPRequestHandler):
             call(self, self._arguments())
         except _TooLarge:
             self._say(413, "this request is too large")
+        except ConnectionError:  # the browser has closed the tab
+            self.close_connection = True
         except Exception as error:  # noqa: BLE001 - an error in one call must not end the connection
             self._send_failure(failure(error))
 
@@ -274,7 +277,7 @@ class _Request(http.server.BaseHTTPRequestHandler):
             except Exception as error:  # noqa: BLE001 - as in `_answer`
                 chunks.broken = True
                 self.close_connection = True
-                failure(error)  # reports what nobody expected
+                failure(error)  # reports an unexpected one
                 self.connection.shutdown(socket.SHUT_RDWR)
 
     def _start(self, status: int, content_type: str, more: Mapping[str, str]) -> None:

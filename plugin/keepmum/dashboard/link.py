@@ -1,4 +1,4 @@
-"""Links the panel's modules and styles into one page without imports: `python3 plugin/keepmum/dashboard/link.py`.
+"""Makes smaller what browsers get, and the panel one page: `python3 plugin/keepmum/dashboard/link.py` renders it.
 
 Each module becomes a function that is called once and returns its exports; an import becomes `const {…} = m1`. What the
 linker does not know (default exports, `import *`, circular imports) is refused, so the page does what the modules do.
@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-__all__ = ["PANEL", "LinkError", "linked", "main", "render"]
+__all__ = ["PANEL", "LinkError", "bare_script", "bare_style", "linked", "main", "render"]
 
 _FOLDER = Path(__file__).resolve().parent
 PANEL = _FOLDER / "panel.html"
@@ -30,7 +30,7 @@ _EXPORTS = re.compile(r"^export ?\{([^{}]*)\};?\s*\Z", re.MULTILINE)
 _PACKED_EXPORTS = re.compile(r"export\{([^{}]*)\};?\s*\Z")  # of a minified file, after its last statement
 _UNKNOWN = re.compile(r"^\s*(?:import|export)\b|\bimport\s*\(|\bimport\.meta\b", re.MULTILINE)
 
-# Comments: of types, and whole lines. Nothing else may look like one, which holds for the modules of the panel.
+# Comments: of types, and whole lines. Nothing else may look like one: a test compares what a compiler reads.
 _COMMENTS = re.compile(r"/\*\*(?s:.*?)\*/ ?|^[ \t]*//.*\n", re.MULTILINE)
 _STYLE_COMMENTS = re.compile(r"/\*.*?\*/\n?", re.DOTALL)
 _INDENTATION = re.compile(r"^[ \t]+|\n+(?=\n)", re.MULTILINE)
@@ -43,7 +43,17 @@ class LinkError(Exception):
 def render() -> str:
     """The whole panel."""
     styles = "".join((_STATIC / name).read_text(encoding="utf-8") for name in _STYLES)
-    return _page(linked(_STATIC / _ENTRY), _INDENTATION.sub("", _STYLE_COMMENTS.sub("", styles)))
+    return _page(linked(_STATIC / _ENTRY), bare_style(styles))
+
+
+def bare_script(text: str) -> str:
+    """A module without comments and indentation, that does the same."""
+    return _INDENTATION.sub("", _COMMENTS.sub("", text))
+
+
+def bare_style(text: str) -> str:
+    """A style sheet without comments and indentation, that says the same."""
+    return _INDENTATION.sub("", _STYLE_COMMENTS.sub("", text))
 
 
 def linked(entry: Path) -> str:
@@ -66,7 +76,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 class _Linker:
-    """The modules that were linked so far, in the order in which they run."""
+    """The modules that have been linked, in the order in which they run."""
 
     def __init__(self) -> None:
         self.parts: list[str] = []
@@ -86,7 +96,7 @@ class _Linker:
         for found in _IMPORT.finditer(text):
             imported = self.add((module.parent / f"{found[2]}{found[3]}").resolve(), (*importers, module))
             heads.append(f"const {{ {found[1].replace(' as ', ': ')} }} = {imported};")
-        body, exports = _without_exports(_IMPORT.sub("", _without_comments(text)))
+        body, exports = _without_exports(_IMPORT.sub("", bare_script(text)))
         if _UNKNOWN.search(body):
             raise LinkError(f"{module.name} has an import or export that the linker does not know")
         name = self._names[module] = f"m{len(self._names)}"
@@ -100,10 +110,6 @@ class _Linker:
         ]
         self.parts.append("\n".join([*lines, "})();"]))
         return name
-
-
-def _without_comments(text: str) -> str:
-    return _INDENTATION.sub("", _COMMENTS.sub("", text))
 
 
 def _without_exports(text: str) -> tuple[str, list[tuple[str, str]]]:

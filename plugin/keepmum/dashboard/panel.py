@@ -1,7 +1,7 @@
 """The panel's calls, for a client of the stdio server: the same views and verbs as the page, with less allowed.
 
-Whoever calls them counts as an agent: a model whose host ignores that they are for the panel can do no more with them
-than with its own tools. They remove nothing for good, allow nothing, and read no other user's memories.
+Their caller counts as an agent: a model whose host ignores that they are for the panel can do no more with them than
+with its own tools. They remove nothing for good, allow nothing, and read no other user's memories.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 from typing import NamedTuple
 
-from keepmum.core import briefing
+from keepmum.core import memory_text
 from keepmum.core.agents import identify
 from keepmum.core.errors import KeepmumError
 from keepmum.core.memory import LIMITS
@@ -24,7 +24,7 @@ from keepmum.service import MemoryService
 __all__ = ["Panel", "PanelAnswer", "page"]
 
 _PAGE = Path(__file__).with_name("panel.html")
-_LISTED = 5  # memories that the model is told of
+_LISTED = 5  # memories in the text for the model
 
 
 class PanelAnswer(NamedTuple):
@@ -44,7 +44,7 @@ class Panel:
         self._desk = Desk(Dashboard(viewer, "panel"))
 
     def call(self, name: str, arguments: JsonObject) -> PanelAnswer:
-        """The answer of a panel's tool; an error is one as well, so that the panel can show what to do."""
+        """The answer of a panel's tool; an error is an answer too, so that the panel can show what to do."""
         if name == "memory_dashboard":
             return PanelAnswer(self._opened(arguments))
         given = Arguments(arguments)
@@ -59,15 +59,15 @@ class Panel:
         return PanelAnswer(json.dumps(data, ensure_ascii=False), data)
 
     def _opened(self, arguments: JsonObject) -> str:
-        """What the model is told when the panel opens; it must do where no panel is shown."""
+        """The text for the model when the panel opens; it must suffice where no panel is shown."""
         service = self._desk.dashboard.service
         count, review = service.count(), sum(service.review_counts().values())
         waiting = f", {counted(review, 'item')} to review" if review else ""
         lines = [f"The user sees the memory in a panel: {counted(count, 'memory')}{waiting}."]
         if query := Arguments(arguments).text("query", LIMITS.query).strip():
             found = [match.memory for match in service.recall(query, limit=_LISTED, quiet=True)]
-            entries = briefing.index_lines(found, service.elsewhere(found))
-            lines.append(briefing.block(entries) if found else "Its search found nothing.")
+            entries = memory_text.index_lines(found, service.elsewhere(found))
+            lines.append(memory_text.block(entries) if found else "Its search found nothing.")
         lines.append("Without a panel, `keepmum dashboard` in a terminal shows it in the browser.")
         return "\n".join(lines)
 

@@ -1,35 +1,36 @@
-"""Who may call the loopback server: tokens that open one session each, and sessions of a cookie and a tab's secret.
+"""Who may call a dashboard: sessions of a cookie and a tab's secret, and tokens that open one session each.
 
 A cookie is sent to every port of a host, so that any server on this machine gets it; what a tab stores belongs to one
-origin with its port. A call needs both, so neither a stolen cookie nor a page of another port gets in.
+origin with its port. A call needs both, so neither a stolen cookie nor a page of another port gets in. Only a digest of
+the two is kept: here in this process, on a team's server in its records.
 """
 
 from __future__ import annotations
 
+import hashlib
 import hmac
 import secrets
 import threading
 import time
 from collections.abc import Callable
+from typing import NamedTuple, Self
 
-__all__ = ["TOKEN_SECONDS", "Sessions"]
+__all__ = ["TOKEN_SECONDS", "Secrets", "Sessions", "Tokens"]
 
 TOKEN_SECONDS = 120.0
 _MOST_TOKENS = 8
-_MOST_SESSIONS = 32
 
 
-class Sessions:
-    """The tokens and sessions of one server; safe between threads."""
+class Tokens:
+    """Tokens that open one session each; safe between threads."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._lock = threading.Lock()
         self._tokens: dict[str, float] = {}  # and when each ends
-        self._sessions: dict[str, str] = {}  # the cookie, and the secret of its tab
 
-    def new_token(self) -> str:
-        """A token that opens one session within two minutes."""
+    def new(self) -> str:
+        """A token that counts once, within two minutes."""
         token = secrets.token_urlsafe(32)
         with self._lock:
             while len(self._tokens) >= _MOST_TOKENS:
@@ -37,22 +38,49 @@ class Sessions:
             self._tokens[token] = self._clock() + TOKEN_SECONDS
         return token
 
-    def open(self, given: str) -> tuple[str, str] | None:
-        """Cookie and tab secret of a new session, for a token that was not used before; None for any other text."""
+    def spend(self, given: str) -> bool:
+        """Whether this is a token that counts; it cannot be used again."""
         with self._lock:
             known = [token for token in self._tokens if _is(token, given)]
-            if not known or self._tokens.pop(known[0]) < self._clock():
-                return None
-            while len(self._sessions) >= _MOST_SESSIONS:
-                del self._sessions[next(iter(self._sessions))]
-            cookie, tab = secrets.token_urlsafe(32), secrets.token_urlsafe(32)
-            self._sessions[cookie] = tab
-        return cookie, tab
+            return bool(known) and self._tokens.pop(known[0]) >= self._clock()
 
-    def holds(self, cookie: str, tab: str) -> bool:
-        """Whether these two belong to one session."""
+
+class Secrets(NamedTuple):
+    """What a browser proves a session with."""
+
+    cookie: str
+    tab: str
+
+    @classmethod
+    def new(cls) -> Self:
+        """Two random secrets of 256 bits."""
+        return cls(secrets.token_urlsafe(32), secrets.token_urlsafe(32))
+
+    @property
+    def digest(self) -> bytes:
+        """Both as one name; the time of a look-up says nothing about how much of a guess is right."""
+        return hashlib.sha256(f"{self.cookie}\n{self.tab}".encode("utf-8", "surrogatepass")).digest()
+
+
+class Sessions:
+    """The sessions of one process; safe between threads."""
+
+    def __init__(self, most: int) -> None:
+        """The oldest session ends when one more than `most` is opened."""
+        self._most = most
+        self._lock = threading.Lock()
+        self._digests: list[bytes] = []  # oldest first
+
+    def open(self) -> Secrets:
+        """The secrets of a new session."""
+        made = Secrets.new()
         with self._lock:
-            return any(_is(known, cookie) and _is(secret, tab) for known, secret in self._sessions.items())
+            self._digests = [*self._digests, made.digest][-self._most :]
+        return made
+
+    def has(self, given: Secrets) -> bool:
+        """Whether a session has these secrets."""
+        return given.digest in self._digests
 
 
 def _is(secret: str, given: str) -> bool:

@@ -8,6 +8,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
+from keepmum.dashboard.link import bare_script, bare_style
+
 __all__ = ["CONTENT_POLICY", "HEADERS", "INDEX", "StaticFile", "static_files"]
 
 INDEX = "/"
@@ -34,6 +36,8 @@ _TYPES = {
     ".js": "text/javascript; charset=utf-8",
     ".svg": "image/svg+xml",
 }
+_BARE = {".css": bare_style, ".js": bare_script}
+_VENDORED = "vendor"
 _FOLDER = Path(__file__).parent / "static"
 
 
@@ -44,14 +48,21 @@ class StaticFile(NamedTuple):
     content: bytes
 
 
+def _content(path: Path) -> bytes:
+    """What is sent of a file; a vendored one is sent as it is."""
+    bare = _BARE.get(path.suffix)
+    content = path.read_bytes()
+    return content if bare is None or path.parent.name == _VENDORED else bare(content.decode()).encode()
+
+
 @functools.cache
 def static_files(folder: Path = _FOLDER) -> Mapping[str, StaticFile]:
-    """Every file of the page by its path in a URL, read once; a path that is no key does not exist.
+    """Every file of the page by its path in a URL, read once; a path that is not a key does not exist.
 
     A request cannot name another file, whatever it holds, since no path is joined.
     """
     files = {
-        "/" + path.relative_to(folder).as_posix(): StaticFile(_TYPES[path.suffix], path.read_bytes())
+        "/" + path.relative_to(folder).as_posix(): StaticFile(_TYPES[path.suffix], _content(path))
         for path in sorted(folder.rglob("*"))
         if path.suffix in _TYPES and path.is_file()
     }

@@ -19,7 +19,7 @@ __all__ = ["holds_secret", "server_ended", "unreadable"]
 
 _MAX_PLACES = 10
 _ALLOWING = (
-    " If it is no secret, the user can say so in their own terminal: `keepmum allow FINGERPRINT --why TEXT`. "
+    " If it is not a secret, the user can say so in their own terminal: `keepmum allow FINGERPRINT --why TEXT`. "
     "Fingerprint: {}."
 )
 _WINDOW = 512  # bytes at the start and end of a message, where SDKs write the id

@@ -175,7 +175,7 @@ def _refuse_unknown(path: str, value: Mapping[str, object], properties: Schema) 
         if name not in properties:
             allowed = ", ".join(properties) or "none"
             hint = _nearest(name, properties)
-            raise InvalidInput(_join(path, _showable(name)), f"is not a field of this tool{hint}; allowed: {allowed}")
+            raise InvalidInput(_join(path, _showable(name)), f"is not a known field{hint}; allowed: {allowed}")
 
 
 def _nearest(word: object, allowed: Iterable[object]) -> str:

@@ -131,7 +131,7 @@ class Worker:
 
 
 class _ClientContext(Context):
-    """A context that sends progress and log messages to the client and knows of cancellation."""
+    """A context that sends progress and log messages to the client and reports cancellation."""
 
     __slots__ = ("_log", "_notify", "_token", "_work")
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 from keepmum.core.errors import KeepmumError, NotFound
 from keepmum.core.memory import JsonValue, Trust
-from keepmum.core.review import RULE_KINDS
+from keepmum.server.edge.at_once import AtOnce
 from keepmum.server.feed import Feed
 from keepmum.server.people.roles import Principal, Role
 from keepmum.server.state import ServerState
@@ -24,11 +26,11 @@ _UNKNOWN = "nothing that this key may read has this name or id"
 
 
 def _do_nothing() -> None:
-    """Forget no keys: there are none to forget."""
+    """Without a ring of keys there is nothing to forget or to save."""
 
 
-def _nobody() -> None:
-    """Nobody sent this."""
+def _no_principal() -> None:
+    """A call that no request sent has no principal to read again."""
 
 
 class HttpError(KeepmumError):
@@ -55,22 +57,24 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """One request, validated: who sends it, and what is in path, query and body."""
+    """One validated request: its sender, and the values in path, query and body."""
 
     team: Team
     principal: Principal
     path: Mapping[str, str] = field(default_factory=dict)
     query: Mapping[str, JsonValue] = field(default_factory=dict)
     body: Mapping[str, JsonValue] = field(default_factory=dict)
-    raw: bytes = b""  # the body of a route that takes no JSON
+    raw: IO[bytes] = field(default_factory=io.BytesIO)  # the body of a route that takes no JSON
     headers: Mapping[str, str] = field(default_factory=dict)  # by name in lower case
     request_id: str = ""
     secret: bytes = b""  # of the server: signs what clients carry for it
     metrics: Callable[[], bytes] = bytes  # the figures of this process, as text
     forget_keys: Callable[[], None] = _do_nothing  # makes this process read all keys again
-    again: Callable[[], Principal | None] = _nobody  # who the key is of by now, for answers that last
+    save_uses: Callable[[], None] = _do_nothing  # saves when this process saw each key last
+    current_principal: Callable[[], Principal | None] = _no_principal  # read again, for answers that take long
     state: ServerState = field(default_factory=ServerState)
     feed: Feed | None = None  # what changes, for streams
+    exports: AtOnce = field(default_factory=lambda: AtOnce(1, "exports"))  # those that are running
     hides: bool = True  # whether a project that may not be read is answered as one that does not exist
 
     def service(  # noqa: PLR0913 - who asks, where, and how
@@ -83,26 +87,31 @@ class Call:
         trust: Trust = "team",
         quiet: bool = False,
     ) -> AbstractContextManager[MemoryService]:
-        """A service in a project, or in all that the key may read for None, for who has at least `role` there.
+        """A service in a project, or in all that the key may read for None; the key needs at least `role` there.
 
         `agent` labels what is written. `place` names more than the project, such as session and user. With `trust`
-        "person" a curator decides; what others write of the kinds that guide agents waits for a review. With `quiet`,
-        showing a memory logs nothing.
+        "person" a curator decides, and can write only where they are one; what others write to guide agents waits for
+        a review. With `quiet`, showing a memory logs nothing.
 
-        Raises: NotFound or Forbidden, as the version of the API has it.
+        Raises: NotFound or Forbidden, according to the version of the API.
         """
         if project is not None:
             self.require(project, role)
         return self.team.service(
-            self.principal.grant(ORGANISATION),
+            self.principal.grant(ORGANISATION, "curator" if trust == "person" else "writer"),
             actor=self.principal.name,
             agent=agent or self.principal.agent,
             place=place or Place(project=project or None, name=project or ""),
             origin="rest",
             trust=trust,
-            reviewed=frozenset() if self.principal.may("curator", project) else RULE_KINDS,
+            curates=partial(self.principal.may, "curator"),
             quiet=quiet,
         )
+
+    @property
+    def is_permitted(self) -> bool:
+        """Whether the key still gives what it gave when the request began; for what takes long."""
+        return self.current_principal() == self.principal
 
     def with_header(self, name: str, value: str) -> Call:
         """The same call with another value of a header."""
@@ -111,10 +120,12 @@ class Call:
     def require(self, project: str, role: Role) -> None:
         """Check the role in a project.
 
-        Raises: NotFound or Forbidden, as the version of the API has it.
+        Raises: NotFound or Forbidden, according to the version of the API.
         """
         if self.principal.may(role, project):
             return
         if self.hides and not self.principal.may("reader", project):
             raise NotFound(_UNKNOWN)
-        raise Forbidden(f"this key is no {role} of that project" if self.hides else "Access denied for project")
+        raise Forbidden(
+            f"this key does not have the role {role} in that project" if self.hides else "Access denied for project"
+        )

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import IO
 
 import anyio
 import anyio.to_thread
@@ -14,6 +18,7 @@ from keepmum.core.errors import SecretFound, report_unexpected
 from keepmum.core.memory import JsonValue
 from keepmum.server.call import Answer, Call, Forbidden, HttpError
 from keepmum.server.edge import ajv, validation
+from keepmum.server.edge.at_once import AtOnce
 from keepmum.server.edge.errors import answer_to
 from keepmum.server.edge.gate import Gate
 from keepmum.server.edge.rates import Kind, RateLimits
@@ -30,6 +35,11 @@ __all__ = ["Dispatcher", "response_of"]
 
 _NOBODY = Principal(id="", name="nobody", key="", roles={})
 _ANY = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"]
+_EXPORTS = 2  # of one key at the same time
+_IN_MEMORY = 1024 * 1024  # bytes of a body; a larger one is kept in a file
+_LARGE_AT_ONCE = 2  # of a key
+_LARGE_ANSWERS = 8  # of a key
+_PART = 64 * 1024  # bytes
 _JSON = ("application/json", "")  # media types of a JSON body; clients of version 1 may send none
 
 
@@ -44,18 +54,22 @@ class Dispatcher:
         rates: RateLimits,
         *,
         state: ServerState,
+        feed: Feed,
         threads: int,
         refused: Callable[[str], None] = lambda _: None,
         metrics: Callable[[], bytes] = bytes,
     ) -> None:
         """Serve at most `threads` requests at the same time; `refused` is called with the rule of each secret."""
         self.limiter = anyio.CapacityLimiter(threads)
+        self._large = AtOnce(_LARGE_AT_ONCE, "imports")
+        self._large_answers = AtOnce(_LARGE_ANSWERS, "large answers that were not read yet")
         self._team = team
         self._gate = gate
         self._rates = rates
         self._ring = ring
         self._state = state
-        self._feed = Feed(team.records, state)
+        self._feed = feed
+        self._exports = AtOnce(_EXPORTS, "exports")
         self._refused = refused
         self._metrics = metrics
 
@@ -95,13 +109,11 @@ class Dispatcher:
                 raise Forbidden(f"this key has no project in which it is {route.role}")
             kind: Kind = "read" if route.role == "reader" else "write"
             self._rates.take(principal.key, kind)
-        raw = await _body(request, route.largest)
 
         def run() -> Answer:
             """Validate and serve; a large body must not stop the event loop."""
-            call = Call(
-                team=self._team,
-                principal=principal,
+            call = replace(
+                self.call_of(principal),
                 path=_path(route, request.path_params),
                 query=_query(route, request.query_params.multi_items()),
                 body=_json_body(route, raw, headers.get("content-type", "")),
@@ -109,19 +121,53 @@ class Dispatcher:
                 headers=headers,
                 request_id=record.request_id,
                 hides=route.version > 1,
-                secret=self._ring.secret,
-                forget_keys=self._ring.forget,
-                feed=self._feed,
-                metrics=self._metrics,
-                again=lambda: self._gate.principal(headers),
-                state=self._state,
+                current_principal=lambda: self._gate.principal(headers),
             )
             return route.run(call)
 
-        return await anyio.to_thread.run_sync(run, limiter=self.limiter)
+        large = self._large.holding(principal.key) if route.largest > _IN_MEMORY else contextlib.nullcontext()
+        with large, tempfile.SpooledTemporaryFile(_IN_MEMORY) as raw:
+            await _receive(request, route.largest, raw)
+            answer = await anyio.to_thread.run_sync(run, limiter=self.limiter)
+        return await self._paced(answer, principal.key)
+
+    async def _paced(self, answer: Answer, key: str) -> Answer:
+        """The same answer. A large one is sent as its client reads it, and counted for the key until all is sent.
+
+        Raises: TooManyAtOnce.
+        """
+        if answer.body is None or isinstance(answer.body, (Iterator, AsyncIterator)):
+            return answer
+        body, media_type = encoded(answer)
+        headers = {**answer.headers, "content-type": media_type}
+        if len(body) <= _IN_MEMORY:
+            return Answer(answer.status, body, headers)
+
+        async def sent() -> AsyncIterator[bytes]:
+            with self._large_answers.holding(key):
+                for start in range(0, len(body), _PART):
+                    yield body[start : start + _PART]
+
+        parts = sent()
+        first = await anext(parts)  # so that a key with too many is refused before the answer begins
+        return Answer(answer.status, _joined(first, parts), {**headers, "content-length": str(len(body))})
+
+    def call_of(self, principal: Principal) -> Call:
+        """A call with what all requests share and nothing else yet."""
+        return Call(
+            team=self._team,
+            principal=principal,
+            secret=self._ring.secret,
+            forget_keys=self._ring.forget,
+            save_uses=self._ring.save_uses,
+            feed=self._feed,
+            exports=self._exports,
+            metrics=self._metrics,
+            state=self._state,
+        )
 
     async def principal(self, headers: Mapping[str, str]) -> Principal | None:
-        """Who sends a request with these headers; a key that is not known yet is looked up in a thread.
+        """The sender of a request with these headers; a key that is not cached is looked up in a thread.
 
         Raises: StoreError when the keys cannot be read.
         """
@@ -137,6 +183,12 @@ class Dispatcher:
         if answer.status == 500:
             report_unexpected(f"request {record.request_id}", error)
         return answer
+
+
+async def _joined(first: bytes, others: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    yield first
+    async for part in others:
+        yield part
 
 
 def response_of(answer: Answer) -> Response:
@@ -160,21 +212,23 @@ def _of_method(methods: Mapping[str, Route], method: str) -> Route:
     return methods[served]
 
 
-async def _body(request: Request, largest: int) -> bytes:
-    """The body, read up to its limit.
+async def _receive(request: Request, largest: int, into: IO[bytes]) -> None:
+    """Write the body into a file, up to its limit, and go back to the start of the file.
 
-    Raises: HttpError when it is larger, or takes too long.
+    Raises: HttpError when it is larger, takes too long, or there is no room for it.
     """
-    parts, size = [], 0
+    size = 0
     try:
         async for part in request.stream():
             size += len(part)
             if size > largest:
                 raise HttpError(413, f"the body is larger than {largest:,} bytes", {"connection": "close"})
-            parts.append(part)
+            into.write(part)
+        into.seek(0)
     except TimeoutError:
         raise HttpError(408, "the body took too long to arrive", {"connection": "close"}) from None
-    return b"".join(parts)
+    except OSError as error:
+        raise HttpError(503, f"the body cannot be kept ({error.strerror})", {"connection": "close"}) from None
 
 
 def _path(route: Route, given: Mapping[str, str]) -> dict[str, str]:
@@ -196,12 +250,12 @@ def _query(route: Route, pairs: Sequence[tuple[str, str]]) -> dict[str, JsonValu
     return ajv.check("querystring", {"properties": route.query, "required": list(route.required)}, given)
 
 
-def _json_body(route: Route, raw: bytes, content_type: str) -> dict[str, JsonValue]:
+def _json_body(route: Route, raw: IO[bytes], content_type: str) -> dict[str, JsonValue]:
     """The JSON body, if the route has one."""
     if route.body is None:
         return {}
     media_type = content_type.partition(";")[0].strip().lower()
     if media_type not in _JSON:
         raise HttpError(415, "Unsupported Media Type" if route.version == 1 else "the body must be application/json")
-    value = validation.parsed(raw)
+    value = validation.parsed(raw.read())
     return ajv.check("body", route.body, value) if route.version == 1 else validation.body(value, route.body)

@@ -4,25 +4,33 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections import Counter
-from collections.abc import Collection, Iterator
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from typing import NamedTuple
 
 import anyio
 import anyio.to_thread
 
-from keepmum.core.errors import StoreError
+from keepmum.core import ids
+from keepmum.core.errors import StoreError, report_unexpected
+from keepmum.server.edge.at_once import AtOnce
+from keepmum.server.people.roles import Principal
 from keepmum.server.state import ServerState
-from keepmum.service.team import AuditRow, TeamRecords
+from keepmum.service.team import ORGANISATION, AuditRow, TeamRecords
 
-__all__ = ["Feed", "TooManyStreams"]
+__all__ = ["Changes", "Feed"]
 
 _POLL = 0.25  # seconds
+_CHECK = 2.0  # seconds after which the key of a stream is checked again
 _MOST = 64  # streams of one key
 _AT_ONCE = 500  # rows
 
 
-class TooManyStreams(Exception):
-    """The key has as many streams as it may have."""
+class Changes(NamedTuple):
+    """What happened to memories since the last look."""
+
+    rows: list[AuditRow]  # about memories that the principal may read
+    principal: Principal  # the owner of the stream, with its present roles
 
 
 class Feed:
@@ -33,64 +41,77 @@ class Feed:
         self._state = state
         self._last = 0
         self._changed = anyio.Event()
-        self._streams: Counter[str] = Counter()
+        self.streams = AtOnce(_MOST, "streams")
         self._task: asyncio.Task[None] | None = None
 
     @contextlib.contextmanager
     def stream(self, key: str) -> Iterator[None]:
         """Count a stream of a key while the block runs; the first one starts the task.
 
-        Raises: TooManyStreams.
+        Raises: TooManyAtOnce.
         """
-        if self._streams[key] >= _MOST:
-            raise TooManyStreams
-        self._streams[key] += 1
         try:
-            if self._task is None:
-                self._task = asyncio.get_running_loop().create_task(self._poll())
-            yield
+            with self.streams.holding(key):
+                if self._task is None:
+                    self._task = asyncio.get_running_loop().create_task(self._poll())
+                yield
         finally:
-            self._streams[key] -= 1
-            self._streams += Counter()  # drops keys without streams
-            if not self._streams and self._task is not None:
+            if not self.streams and self._task is not None:
                 self._task.cancel()
                 self._task = None
-
-    def may_open(self, key: str) -> bool:
-        """Whether a key may have one more stream."""
-        return self._streams[key] < _MOST
-
-    @property
-    def is_stopping(self) -> bool:
-        """Whether streams are to end."""
-        return self._state.stopping
 
     def head(self) -> int:
         """The number of the last row, now."""
         return self._records.seal().number
 
-    async def wait(self, after: int, seconds: float) -> None:
-        """Return when there are rows after this number, the server stops, or the time is over."""
-        with anyio.move_on_after(seconds):
-            while self._last <= after and not self.is_stopping:
+    async def follow(
+        self, principal: Principal, current_principal: Callable[[], Awaitable[Principal | None]], after: int
+    ) -> AsyncGenerator[Changes]:
+        """The changes after a number; one without rows when there were none for some seconds. For use within `stream`.
+
+        It ends when the server stops, when the database cannot be read, and within 5 seconds after the key was
+        withdrawn: `current_principal` then returns None.
+        """
+        checked = time.monotonic()
+        with contextlib.suppress(StoreError):
+            while not self._state.stopping:
+                rows, after = await self._rows(after, principal)
+                yield Changes(rows, principal)
+                await self._wait(after)
+                if time.monotonic() - checked >= _CHECK:
+                    checked = time.monotonic()
+                    known = await current_principal()
+                    if known is None:  # the key was withdrawn
+                        return
+                    principal = known
+
+    async def _wait(self, after: int) -> None:
+        """Return when there are rows after this number, the server stops, or the key is to be checked."""
+        with anyio.move_on_after(_CHECK):
+            while self._last <= after and not self._state.stopping:
                 await self._changed.wait()
 
-    async def rows(self, after: int, projects: Collection[str] | None) -> tuple[list[AuditRow], int]:
-        """Rows after a number in these projects, and the number to go on from."""
-        last = self._last
+    async def _rows(self, after: int, principal: Principal) -> tuple[list[AuditRow], int]:
+        """Rows after a number about memories that may be read, and the number to go on from."""
+        last, projects = self._last, principal.grant(ORGANISATION).read
 
         def read() -> list[AuditRow]:
             return self._records.audit(after, _AT_ONCE, projects=projects)
 
         found = await anyio.to_thread.run_sync(read)
-        return found, found[-1].number if len(found) == _AT_ONCE else max(last, after, *(row.number for row in found))
+        reached = found[-1].number if len(found) == _AT_ONCE else max(last, after, *(row.number for row in found))
+        return [row for row in found if row.subject is not None and row.subject.startswith(ids.PREFIX)], reached
 
     async def _poll(self) -> None:
         while True:
-            with contextlib.suppress(StoreError):  # busy or away: the next round tries again
+            try:
                 last = await anyio.to_thread.run_sync(self.head)
-                if last > self._last or self.is_stopping:
+                if last > self._last or self._state.stopping:
                     self._last = last
                     self._changed.set()
                     self._changed = anyio.Event()
+            except StoreError:
+                pass  # busy or away: the next round tries again
+            except Exception as error:  # noqa: BLE001 - a bug must not end the task that all streams wait for
+                report_unexpected("feed", error)
             await anyio.sleep(_POLL)

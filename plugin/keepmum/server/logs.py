@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import logging
 import sys
 import time
 
 from keepmum.core.memory import JsonValue
 
-__all__ = ["log"]
+__all__ = ["log", "log_libraries"]
 
 
 def log(event: str, **fields: JsonValue) -> None:
@@ -19,4 +20,20 @@ def log(event: str, **fields: JsonValue) -> None:
         sys.stderr.write(line + "\n")
         sys.stderr.flush()
     except (OSError, ValueError):
-        pass  # nobody reads the log any more; requests are still served
+        pass  # the reader of the log is gone; requests are still served
+
+
+def log_libraries() -> None:
+    """Write what libraries warn of in the same form."""
+    logging.basicConfig(level=logging.WARNING, handlers=[_Libraries()], force=True)
+
+
+class _Libraries(logging.Handler):
+    """Names the place and the kind of each warning; messages may quote what a client sent."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        kind = record.exc_info[0] if record.exc_info else None
+        log(
+            "warning", logger=record.name, place=f"{record.module}:{record.lineno}",
+            error=kind.__name__ if kind else None,
+        )  # fmt: skip

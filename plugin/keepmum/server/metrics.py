@@ -17,7 +17,7 @@ _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"})
 
 
 class Metrics:
-    """Counts requests, and reads the state of the team's memory when it is asked."""
+    """Counts requests, and reads the state of the team's memory when the figures are requested."""
 
     def __init__(self, team: Team, rates: RateLimits) -> None:
         self._team = team
@@ -34,7 +34,7 @@ class Metrics:
         self._gauges = {
             name: Gauge(f"keepmum_{name}", about, registry=registry)
             for name, about in (
-                ("embed_queue", "Texts that wait to be embedded"),
+                ("embed_queue", "Texts that are queued for embedding"),
                 ("model_ready", "Whether searches use the embedding model"),
                 ("isolation_faults", "Memories that a store returned against a grant; must be 0"),
                 ("rate_limited", "Requests refused for the rate of their key"),
@@ -48,7 +48,7 @@ class Metrics:
         """Count one response."""
         self._requests.labels(record.route, method if method in _METHODS else "other", str(record.status)).inc()
         self._seconds.labels(record.route).observe(seconds)
-        if record.status == 401:
+        if record.status == 401 or (record.status == 429 and not record.principal):  # or too many wrong ones
             self._keys.inc()
 
     def refused(self, rule: str) -> None:

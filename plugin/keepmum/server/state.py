@@ -15,7 +15,7 @@ class ServerState:
 
     @property
     def stopping(self) -> bool:
-        """Whether the process has been told to stop: requests that run are finished, streams end."""
+        """Whether the process got a signal to stop: requests that run are finished, streams end."""
         return self._stopping.is_set()
 
     def stop(self) -> None:
@@ -23,5 +23,5 @@ class ServerState:
         self._stopping.set()
 
     def wait(self, seconds: float) -> bool:
-        """Wait at most so long; returns early, with True, when the process is told to stop."""
+        """Wait at most this long; returns early, with True, when the process is to stop."""
         return self._stopping.wait(seconds)

@@ -23,7 +23,7 @@ _STOP = 10.0  # seconds to wait for the thread
 
 
 class Upkeep:
-    """A thread with these tasks, from the start to the end of a `with` block; at the end each is done once more."""
+    """A thread with these tasks, from the start to the end of a `with` block; at the end each is done again."""
 
     def __init__(self, records: TeamRecords, ring: KeyRing, log_head: Callable[[Head], object]) -> None:
         """`log_head` is called with the head of the audit log once a minute if it changed, and at the end.
@@ -61,7 +61,7 @@ class Upkeep:
                 report_unexpected("upkeep", error)
 
     def _seal(self) -> Head:
-        """Seal all that waits; returns the head."""
+        """Seal all rows that are not sealed; returns the head."""
         head = self._records.seal()
         while self._records.unsealed().rows and (sealed := self._records.seal()) != head:
             head = sealed

@@ -16,10 +16,11 @@ from typing import cast
 
 from keepmum.core import ids, validation
 from keepmum.core.errors import SecretFound
-from keepmum.core.memory import Action, Activity, JsonValue, LogFilter, Memory
+from keepmum.core.memory import JsonValue, LogFilter, Memory
 from keepmum.server.call import Answer, Call, Forbidden, HttpError
 from keepmum.server.routes import Route, Schema
 from keepmum.service import MemoryService, Wanted
+from keepmum.service.team import AuditFilter, AuditRow, TeamRecords
 
 __all__ = ["ROUTES"]
 
@@ -27,11 +28,11 @@ _MEMORIES = "/api/v1/memories"
 _EVERY = "*"  # every project of the key
 _DAY_MS = 86_400_000
 _DENIED = "Access denied for project"
-_AUDITED: dict[Action, str] = {
+_AUDITED: dict[str, str] = {
     "created": "create", "imported": "create", "updated": "update", "conflict": "update", "restored": "update",
     "trashed": "delete", "purged": "delete",
 }  # fmt: skip
-_MOST_EVENTS = 1_000  # of one memory
+_PAGE = 1_000  # events
 _AUDIT_IDS = uuid.UUID("6f4c9a52-1a0b-4a53-9d6c-3f1b6f0f7c1e")  # the namespace of the ids of audit events
 
 
@@ -99,14 +100,21 @@ def delete(call: Call) -> Answer:
 
 
 def audit(call: Call) -> Answer:
-    """Who created, updated and deleted a memory, and when; also after its deletion."""
+    """Who created, updated and deleted a memory, and when; also after its deletion. It is read from the audit log.
+
+    That has no titles; an event has one as long as the activity log, which is pruned, has it.
+    """
     memory = ids.from_uuid(call.path["id"])
-    wanted = LogFilter(memory=memory, actions=tuple(_AUDITED))
+    events = [row for row in _audit_rows(call.team.records, memory) if row.action in _AUDITED]
+    allowed = [row for row in events if call.principal.may("reader", row.project)]
     with call.service(None, "reader") as service:
-        events = service.activity(_MOST_EVENTS, everywhere=True, wanted=wanted)
+        if events and not allowed:
+            raise Forbidden(_DENIED)
         if not events and not service.load_known([memory], quiet=True):
-            raise _missing(call, memory, past=True)
-    return _data([_event(event) for event in reversed(events)])
+            raise _missing(call, memory)
+        logged = service.activity(_PAGE, everywhere=True, wanted=LogFilter(memory=memory))
+    titles: dict[tuple[int, str], str] = {(event.at, event.action): event.detail for event in logged}
+    return _data([_event(row, titles.get((row.at, row.action), "")) for row in allowed])
 
 
 def config(call: Call) -> Answer:
@@ -124,14 +132,23 @@ def _one(call: Call) -> Iterator[tuple[MemoryService, Memory]]:
     with call.service(None, "reader") as service:
         found = service.load_known([memory], quiet=True)
     if not found:
-        raise _missing(call, memory, past=False)
+        raise _missing(call, memory)
     with call.service(found[0].project or "", "writer", agent=found[0].agent) as service:
         yield service, found[0]
 
 
-def _missing(call: Call, memory: str, *, past: bool) -> Exception:
-    """What version 1 answers about a memory that the key may not see: whether it exists is no secret there."""
-    projects = call.team.projects_of(memory, past=past)
+def _audit_rows(records: TeamRecords, memory: str) -> Iterator[AuditRow]:
+    """All rows of the audit log about a memory, in order."""
+    records.seal()
+    after = 0
+    while page := records.audit(after, _PAGE, wanted=AuditFilter(memory)):
+        yield from page
+        after = page[-1].number
+
+
+def _missing(call: Call, memory: str) -> Exception:
+    """What version 1 answers about a memory that the key may not see: whether it exists is not a secret there."""
+    projects = call.team.projects_of(memory)
     is_foreign = any(not call.principal.may("reader", project) for project in projects)
     return Forbidden(_DENIED) if is_foreign else HttpError(404, "Memory not found")
 
@@ -189,16 +206,16 @@ def _detail(memory: Memory) -> dict[str, JsonValue]:
     }  # fmt: skip
 
 
-def _event(event: Activity) -> dict[str, JsonValue]:
+def _event(row: AuditRow, title: str) -> dict[str, JsonValue]:
     shown: dict[str, JsonValue] = {
-        "id": str(uuid.uuid5(_AUDIT_IDS, f"{event.memory}/{event.cursor}")),
-        "memoryId": ids.to_uuid(event.memory or ""),
-        "action": _AUDITED[event.action],
-        "actor": event.agent,
-        "project": event.project or "",
-        "timestamp": _iso(event.at),
+        "id": str(uuid.uuid5(_AUDIT_IDS, f"{row.subject}/{row.number}")),
+        "memoryId": ids.to_uuid(row.subject or ""),
+        "action": _AUDITED[row.action],
+        "actor": row.actor,
+        "project": row.project or "",
+        "timestamp": _iso(row.at),
     }
-    return {**shown, "title": event.detail} if event.detail else shown
+    return {**shown, "title": title} if title else shown
 
 
 def _data(value: JsonValue) -> Answer:

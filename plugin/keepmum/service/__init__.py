@@ -1,6 +1,6 @@
 """The only way to the memory: every write is cleaned, limited and scanned here before a store receives it.
 
-Callers get values and typed errors; the text that a model or a person sees is rendered in `keepmum.core.briefing`.
+Callers get values and typed errors; `keepmum.core.memory_text` renders the text for a model or a person.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from keepmum.service.listing import SORTS, Lister, Sort
 from keepmum.service.lookup import Wanted, owner_of, project_id
 from keepmum.service.read import Reader
 from keepmum.service.review import Choice, Decided, Decider, Reviewer, ReviewItem, ReviewPage, Undoer
+from keepmum.service.search import Searcher
 from keepmum.service.transfer import AUDIENCES, Migrated, Move, Transfer
 from keepmum.service.write import Remembered, Writer
 from keepmum.stores import StaleWrite, Store, StoreSpec, open_store
@@ -107,7 +108,7 @@ class MemoryService:
     restore = _method_of(Writer, Writer.restore)
     undo = _method_of(Writer, Writer.undo)
 
-    recall = _method_of(Reader, Reader.recall)
+    recall = _method_of(Searcher, Searcher.recall)
     load = _method_of(Reader, Reader.load)
     load_each = _method_of(Reader, Reader.load_each)
     load_known = _method_of(Reader, Reader.load_known)
@@ -147,15 +148,15 @@ class MemoryService:
     erase = _method_of(Forgetter, Forgetter.erase)
     sweep = _method_of(Forgetter, Forgetter.sweep)
 
-    whole = _method_of(Exchange, Exchange.whole)
+    load_complete = _method_of(Exchange, Exchange.load_complete)
     id_range = _method_of(Exchange, Exchange.id_range)
     select = _method_of(Exchange, Exchange.select)
     candidates = _method_of(Exchange, Exchange.candidates)
     holders = _method_of(Exchange, Exchange.holders)
-    counted = _method_of(Exchange, Exchange.counted)
-    outlined = _method_of(Exchange, Exchange.outlined)
-    past = _method_of(Exchange, Exchange.past)
-    used = _method_of(Exchange, Exchange.used)
+    count_facets = _method_of(Exchange, Exchange.count_facets)
+    list_outlines = _method_of(Exchange, Exchange.list_outlines)
+    revisions = _method_of(Exchange, Exchange.revisions)
+    report_use = _method_of(Exchange, Exchange.report_use)
     apply = _method_of(Exchange, Exchange.apply)
 
     plan_move = _method_of(Transfer, Transfer.plan_move)
@@ -334,7 +335,7 @@ class MemoryService:
     def reembed(self, progress: Progress = ignore_progress) -> int:
         """Embed every memory that has no vector of this model, including those with one of another; how many.
 
-        Raises: EmbeddingError, StoreError. What is done stays, and the next call goes on from there.
+        Raises: EmbeddingError, StoreError. What is done stays, and the next call continues from there.
         """
         return self.context.embeddings.embed_all(progress)
 

@@ -68,7 +68,7 @@ class ActivityLog:
         self._last_use = self._clock()
 
     def take(self) -> tuple[list[Activity], list[str], int]:
-        """The deferred entries, the memories that were used and when; whoever takes them writes them."""
+        """The deferred entries, the memories that were used and when; the caller writes them."""
         taken = self._deferred, list(self._used), self._last_use
         self._deferred, self._used = [], {}
         return taken
@@ -80,9 +80,10 @@ class ActivityLog:
         """
         if not self._store.capabilities.writable:
             return
-        if self._deferred:
-            self._store.log(self._deferred)
-            self._deferred.clear()
-        if self._used:
-            self._store.reinforce(list(self._used), self._last_use)
-            self._used.clear()
+        if deferred := tuple(self._deferred):
+            self._store.log(deferred)
+            del self._deferred[: len(deferred)]  # others were added meanwhile by the thread that checks citations
+        if used := list(self._used):
+            self._store.reinforce(used, self._last_use)
+            for memory in used:
+                self._used.pop(memory, None)

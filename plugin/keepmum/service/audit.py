@@ -177,7 +177,7 @@ def audit_file(path: str, scan: validation.Scan) -> list[FileSecret] | Unscanned
     try:
         about = os.stat(path)
         if not stat.S_ISREG(about.st_mode):
-            return UnscannedFile(path, "is no file", may_hold_text=True)
+            return UnscannedFile(path, "is not a file", may_hold_text=True)
         if about.st_size > LARGEST_FILE:
             return UnscannedFile(path, f"is larger than {LARGEST_FILE // 1024 // 1024} MiB", may_hold_text=True)
         with open(path, "rb") as file:
@@ -210,7 +210,7 @@ def _redacted(
     cleaned = replace(memory, **{**values, "tags": tuple(values["tags"])})
     if cleaned == memory:
         return memory
-    key = memory.key if cleaned.key == memory.key else None  # a placeholder is no name
+    key = memory.key if cleaned.key == memory.key else None  # a placeholder is not a name
     return replace(cleaned, key=key, updated_at=now, updated_by=agent, revision=memory.revision + 1)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from keepmum.core import ranking
 from keepmum.core.errors import EmbeddingError, StoreError
@@ -35,6 +35,7 @@ class Backlog:
         self._changed = threading.Condition()
         self._awaited: str | None = None  # the text that a caller waits for
         self._vector: Embedding | None = None  # its vector
+        self._batch: Mapping[str, Embedding] = {}  # the texts that were embedded last
 
     def run(self, vectors: VectorSearch, embedder: Embedder, progress: Progress = ignore_progress) -> int:
         """Embed all pending memories and update the vector index; how many were embedded.
@@ -55,18 +56,19 @@ class Backlog:
             self.problem = f"not every memory is found by its meaning: {error}"
 
     def run_in_background(self, ready: Ready) -> None:
-        """As `try_run`, in a thread; a thread that runs already looks for pending memories once more."""
+        """As `try_run`, in a thread; a thread that runs already looks for pending memories again."""
         self._more = True
         if self._running.acquire(blocking=False):
             self._thread = threading.Thread(target=self._run, args=(ready,), name="keepmum-vectors", daemon=True)
             self._thread.start()
 
-    def wait_for(self, text: str, start: Callable[[], None], seconds: float) -> Embedding | None:
-        """The vector of a text that has just been stored, if the work that `start` begins makes it in time."""
+    def wait_for(self, text: str, ready: Ready, seconds: float) -> Embedding | None:
+        """The vector of a text that has just been stored, if it is embedded in the background in time."""
         with self._changed:
-            self._awaited, self._vector = text, None
-            self._more = True  # a thread that is about to end must look once more before it announces the end
-        start()
+            self._vector = self._batch.get(text)
+            self._awaited = None if self._vector else text
+            self._more = True  # a thread that is about to end must look again before it announces the end
+        self.run_in_background(ready)
         with self._changed:
             self._changed.wait_for(lambda: self._awaited is None, seconds)
             self._awaited = None
@@ -113,10 +115,11 @@ class Backlog:
             progress(done, max(done, total))
         return done
 
-    def _announce(self, made: dict[str, Embedding]) -> None:
+    def _announce(self, made: Mapping[str, Embedding]) -> None:
         """Wake the caller that waits for one of these vectors."""
         with self._changed:
-            if self._awaited in made:
+            self._batch = made
+            if self._awaited is not None and self._awaited in made:
                 self._wake(made[self._awaited])
 
     def _announce_end(self) -> None:

@@ -79,7 +79,7 @@ def remove_all(home: str) -> None:
 def briefed(store: Store, now: int, project: str | None, user: str | None) -> list[Memory]:
     """The memories that a session should know from its start, most important first, by the priors of the ranking.
 
-    Nobody asks for these, so nothing from outside is among them. Of several versions, the newest is.
+    Clients load these without a query, so they contain nothing from outside. Of several versions, the newest is.
     """
     wanted = Filter(now=now, project=project, user=user, scopes=("project", "global", "shared"), trusts=TRUSTED)
     lasting = store.browse(replace(wanted, kinds=briefing.BRIEFING_KINDS), order="importance", limit=_PER_SECTION)
@@ -97,7 +97,7 @@ def _replace(path: str, text: str) -> None:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(path)
         return
-    with contextlib.suppress(FileNotFoundError), open(path, encoding="utf-8") as present:
+    with contextlib.suppress(FileNotFoundError), open(path, encoding="utf-8", errors="replace") as present:
         if present.read() == text:
             return
     private_files.replace_file(path, text)

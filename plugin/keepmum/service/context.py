@@ -10,14 +10,14 @@ from typing import NamedTuple, TypeVar
 
 from keepmum.core import lifecycle, masking, ranking, serialization, validation
 from keepmum.core.errors import KeepmumError, ScannerFailed, SecretFound
-from keepmum.core.memory import LIMITS, Action, Activity, Change, JsonValue, Kind, Memory, Scope, Status, Trust
+from keepmum.core.memory import LIMITS, Action, Activity, Change, JsonValue, Memory, Scope, Status, Trust
 from keepmum.embedding.background import BackgroundEmbedder
 from keepmum.service.activity_log import ActivityLog
 from keepmum.service.briefing_files import BriefingFiles, briefed
 from keepmum.service.citations import Citations
 from keepmum.service.embeddings import Embeddings
 from keepmum.service.near_memories import NearMemories
-from keepmum.service.sizes import Sizes
+from keepmum.service.sizes import Counted, Sizes
 from keepmum.stores import Receipt, StaleWrite, Store
 from keepmum.stores.base import local
 
@@ -59,7 +59,7 @@ class ServiceOptions(NamedTuple):
     origin: str = "mcp"  # the channel that memories name: mcp, cli, import, library
     trust: Trust = "agent"  # of what is written through this service; decided by the entry point
     quiet: bool = False  # whether showing a memory logs nothing, not even that a secret in it was masked
-    reviewed: frozenset[Kind] = frozenset()  # kinds of which what is written is from outside until it is confirmed
+    curates: Callable[[str | None], bool] = lambda _: True  # whether what guides agents in a project needs no review
     default_scope: Scope = "project"
     policy: str = "ebbinghaus"
     home: str | None = None  # folder of all state; without it no briefing and no migration log is written
@@ -72,12 +72,14 @@ class ServiceOptions(NamedTuple):
     patient: bool = False  # whether calls wait for the embedder; otherwise they fall back to lexical search
     vector_timeout: float = 0.5  # seconds that a write waits for a remote embedder to report similar memories
     embeddings: Callable[[Store], Embeddings] | None = None  # of a program whose services share one model
+    clean: masking.CleanMemories | None = None  # of a program with many services
+    counted: Counted | None = None  # shared by services that see the same memories
     opened_with: OpenedWith | None = None
     resolves_citations: bool = False  # whether the code that new memories cite is resolved in the background
 
     @property
     def by_person(self) -> bool:
-        """Whether a person writes here, also with an agent's trust; what they correct is no conflict of agents."""
+        """Whether a person writes here, also with an agent's trust; what they correct is not a conflict of agents."""
         return self.quiet or self.trust == "person"
 
 
@@ -111,8 +113,9 @@ class ServiceContext:
         actor = _name_of("actor", options.actor, scan) if options.actor else agent
         log = ActivityLog(store, actor, options.clock)
         related = scan.related if isinstance(scan, validation.Scanner) else _related
-        masker = masking.Masker(scan, _ignored if options.quiet else _logged_in(log), related)
-        sizes = Sizes(store)
+        clean = None if options.clean is None else options.clean.known()
+        masker = masking.Masker(scan, _ignored if options.quiet else _logged_in(log), related, clean)
+        sizes = Sizes(store, options.counted)
         has_briefings = options.home and options.briefing_tokens
         return cls(
             store=store,
@@ -158,6 +161,15 @@ class ServiceContext:
     def entry(self, action: Action, memory: Memory) -> Activity:
         """The log entry of a change; a title that holds a secret is not logged."""
         return self.log.entry(action, self.masker.memory(memory), project=self.place.project or "")
+
+    def loggable(self, text: str, what: str) -> str:
+        """`text` as it may be logged; when it looks like a secret, only that there was `what`."""
+        try:
+            if validation.scan_text(text, self.scan):
+                return f"{what} that was not logged, because it looked like a secret"
+        except ScannerFailed:
+            return f"{what} that was not logged, because the scanner failed"
+        return text
 
     def refuse_secrets(self, *fields: Mapping[str, JsonValue]) -> None:
         """Scan every distinct text in `fields` once and log a refusal.

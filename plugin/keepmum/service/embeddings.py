@@ -98,23 +98,26 @@ class Embeddings:
         self._embed_pending(*ready)
         return vector
 
+    def of_memory(self, memory: Memory) -> Embedding | None:
+        """The vector of a memory, computed now; None when search is lexical only."""
+        ready = self._ready()
+        return None if ready is None else self._of_memory(ready[1], memory)
+
     def of_new(self, memory: Memory) -> Embedding | None:
         """The vector of a memory that is about to be stored; None when it is computed later.
 
         A remote embedder always computes it later: storing neither waits for a server nor depends on one.
         """
-        ready = self._ready()
-        return None if ready is None or self._is_remote else self._of_memory(ready[1], memory)
+        return None if self._is_remote else self.of_memory(memory)
 
     def of_stored(self, memory: Memory) -> Embedding | None:
         """The vector of a memory that has just been stored; None when a remote embedder takes too long."""
         ready = self._ready()
-        if ready is None:
-            return None
-        if not self._is_remote:
-            return self._of_memory(ready[1], memory)
-        text = ranking.embedding_text(memory)
-        return self._backlog.wait_for(text, lambda: self._embed_pending(*ready), self._vector_timeout)
+        if ready is None or not self._is_remote:
+            return self.of_memory(memory)
+        made = self._backlog.wait_for(ranking.embedding_text(memory), self._opened, self._vector_timeout)
+        is_unchanged = made is None and ready[0].is_ready(ready[1].model)  # it had its vector before this write
+        return self.of_memory(memory) if is_unchanged else made
 
     def start(self) -> None:
         """Open the model, embed pending memories and update the index, after a moment in a background thread."""
@@ -136,7 +139,7 @@ class Embeddings:
     def embed_all(self, progress: Progress = ignore_progress) -> int:
         """Embed every memory that has no vector of this model, including those with one of another; how many.
 
-        An interrupted call keeps what is done; the next one goes on from there.
+        An interrupted call keeps what is done; the next one continues from there.
 
         Raises: EmbeddingError, StoreError.
         """

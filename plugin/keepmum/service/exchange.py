@@ -1,7 +1,7 @@
-"""Complete memories in and out, for clients of a server that decide themselves what to store and how to rank.
+"""Reads and writes of complete memories, for clients of a server that rank and decide what to store themselves.
 
-Such a client has a `MemoryService` of its own. What it sends is scanned and limited here like any other write; who
-wrote it and how far it is trusted is decided by the key that it was sent with, and never by what it says.
+Such a client has a `MemoryService` of its own. What it sends is scanned and limited here like any other write; its key
+alone decides the author and the trust.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from keepmum.core import ranking, serialization, trust, validation
-from keepmum.core.errors import KeepmumError, KeyRefused, NotFound
+from keepmum.core.errors import InvalidInput, KeepmumError, KeyRefused, NotFound
 from keepmum.core.memory import (
     LIMITS,
     Action,
@@ -33,7 +33,9 @@ from keepmum.core.review import RULE_KINDS
 from keepmum.service.context import ServiceContext
 from keepmum.stores import StaleWrite
 
-__all__ = ["Exchange", "Holders", "OtherRevision", "Reviewed", "Step", "Stored"]
+__all__ = ["SEVERAL", "Exchange", "Holders", "OtherRevision", "Reviewed", "Step", "Stored"]
+
+SEVERAL = "is the id of memories in several projects; use a key for one of them"
 
 _ACTIONS: Mapping[Status, Action] = {
     "active": "restored", "archived": "archived", "superseded": "superseded", "tombstoned": "tombstoned",
@@ -54,7 +56,7 @@ class OtherRevision(StaleWrite):
 
 
 class Reviewed(KeepmumError):
-    """What the key writes may not replace this memory without a review."""
+    """A write with this key may not replace the memory without a review."""
 
 
 class Step(NamedTuple):
@@ -90,7 +92,7 @@ class Exchange:
 
     # -- reading; nothing counts as use
 
-    def whole(self, wanted: Sequence[str]) -> list[Memory]:
+    def load_complete(self, wanted: Sequence[str]) -> list[Memory]:
         """The memories with these ids, whatever their status, as they may be shown; unknown ids are left out."""
         return list(self.context.show(self.context.store.get(wanted)))
 
@@ -116,7 +118,7 @@ class Exchange:
         else:
             computed = context.embeddings.of_query(query) if embedding is None else lambda: embedding
             found = vectors.search(words, computed, wanted, limit)
-        memories = {memory.id: memory for memory in self.whole([each.id for each in found])}
+        memories = {memory.id: memory for memory in self.load_complete([each.id for each in found])}
         return [(memories[each.id], each) for each in found if each.id in memories]
 
     def holders(self, space: str, key: str, text: str) -> Holders:
@@ -129,23 +131,23 @@ class Exchange:
         )
         return Holders(*(None if memory is None else self.context.masker.memory(memory) for memory in found))
 
-    def counted(self, wanted: Filter) -> Facets:
+    def count_facets(self, wanted: Filter) -> Facets:
         """How many of the memories that pass the filter have each kind, agent, tag, status and trust."""
         mask = self.context.masker.text
         found = self.context.store.facets(wanted)
         return Facets(*({mask(value): count for value, count in counts.items()} for counts in found))
 
-    def outlined(self, wanted: Filter) -> list[Outline]:
+    def list_outlines(self, wanted: Filter) -> list[Outline]:
         """All memories that pass the filter, without their texts."""
         return self.context.store.outlines(wanted)
 
-    def past(self, memory: str) -> list[Revision]:
-        """The revisions of a memory before each change, latest first."""
+    def revisions(self, memory: str) -> list[Revision]:
+        """The revisions of the memory with a complete id before each change, latest first."""
         return [self.context.masker.revision(past) for past in self.context.store.history(memory)]
 
     # -- writing
 
-    def used(self, memories: Sequence[str]) -> None:
+    def report_use(self, memories: Sequence[str]) -> None:
         """Note that a client has shown these memories to its agent."""
         self.context.store.reinforce(memories, self.context.clock())
 
@@ -210,6 +212,7 @@ class Exchange:
         Raises: InvalidInput, SecretFound, ScannerFailed.
         """
         memory = serialization.parse({**values, "id": step.id})
+        memory = replace(memory, revision=min(memory.revision, LIMITS.revision))
         sent = {name: values[name] for name in serialization.TEXTS if values.get(name) is not None}
         sent = {name: value for name, value in sent.items() if not serialization.is_link(name, value)}
         self.context.refuse_secrets(sent, serialization.texts(memory))
@@ -243,7 +246,10 @@ class Exchange:
         return after
 
     def _present(self, memory: str) -> Memory | None:
-        return next(iter(self.context.store.get([memory])), None)
+        found = self.context.store.get([memory])
+        if len(found) > 1:
+            raise InvalidInput("id", SEVERAL)
+        return found[0] if found else None
 
 
 def _is_same(present: Memory, after: Memory) -> bool:

@@ -84,7 +84,7 @@ class Forgetter:
         The texts of all searches leave the activity log as well: which memories they concerned is unknown. Marks on
         wrong memories leave with them, with `whole_user` also those of this user's memories that were purged before.
 
-        Raises: NotFound, Ambiguous, StoreError. Nothing is removed then.
+        Raises: NotFound, Ambiguous, StoreError. No memory is removed then; run again.
         """
         context = self.context
         context.log.flush()

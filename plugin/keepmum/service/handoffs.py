@@ -125,7 +125,7 @@ class Handoffs:
         return self._service.move_each([found.id], "trashed", expected={found.id: found.revision})
 
     def give(self, number: int, agent: str) -> Decided:
-        """Give a handoff that waits to another agent, or with "" to any.
+        """Give an open handoff to another agent, or with "" to any.
 
         It stays an agent's: the one that picks it up must be able to change it.
 

@@ -1,4 +1,4 @@
-"""Import memories: in batches, each memory cleaned, limited and scanned like any write, all of them from outside."""
+"""Import memories: in batches, each memory cleaned, limited and scanned like any write."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import NamedTuple
 from keepmum.core import serialization, trust, validation
 from keepmum.core.errors import InvalidInput, KeepmumError, ScannerFailed, SecretFound
 from keepmum.core.framing import inline
-from keepmum.core.memory import Change, JsonValue, Memory, Revision
+from keepmum.core.memory import LIMITS, Change, JsonValue, Memory, Revision, Trust
 from keepmum.core.progress import Progress, ignore_progress
 from keepmum.service import lookup
 from keepmum.service.context import ServiceContext
@@ -22,6 +22,7 @@ from keepmum.stores.base import known_folders
 __all__ = ["Importer", "Imports"]
 
 _BATCH = 200  # memories of one transaction
+_PLACE = ("id", "scope", "project", "session", "user")  # fields that a former state has from its memory
 _LISTED = 1_000  # refusals that are reported with their place
 
 
@@ -29,6 +30,7 @@ _LISTED = 1_000  # refusals that are reported with their place
 class Imports:
     """The result of an import."""
 
+    level: Trust = "outside"  # of what is stored
     imported: int = 0
     updated: int = 0  # imported before, and changed in the source since then
     unchanged: int = 0
@@ -36,7 +38,7 @@ class Imports:
     refusals: list[tuple[str, str]] = field(default_factory=list)  # place and reason, the first ones
     keyless: int = 0  # stored without the key, which another memory has
     former: int = 0  # former states that were stored
-    former_refused: int = 0  # former states that were left out, since they hold a secret or are invalid
+    former_refused: int = 0  # former states that were left out: invalid, or with a secret
 
     @property
     def total(self) -> int:
@@ -72,7 +74,7 @@ class Importer:
         context = self.context
         parsed = serialization.parse(values)
         context.refuse_secrets(serialization.texts(parsed))  # also of fields that are not kept
-        incoming = _from_outside(parsed)
+        incoming = _imported(parsed, "outside")
         present = context.store.get([incoming.id])
         if present:
             return Remembered(context.masker.memory(present[0]), None)
@@ -83,16 +85,22 @@ class Importer:
         return Remembered(context.masker.memory(receipt.settled(incoming)), "imported", queued=receipt.queued)
 
     def import_all(
-        self, found: Iterable[ImportItem | NotKept], progress: Progress = ignore_progress, *, here: bool = False
+        self,
+        found: Iterable[ImportItem | NotKept],
+        progress: Progress = ignore_progress,
+        *,
+        here: bool = False,
+        level: Trust = "outside",
     ) -> Imports:
         """Store what an importer reads; what is stored already stays unless the source has changed it since then.
 
-        Each batch is one transaction, so that an import which was interrupted can be run again and goes on.
-        With `here`, all memories of projects become this project's. An item that is refused stops nothing.
+        Each batch is one transaction, so that an interrupted import can be run again and continues.
+        With `here`, all memories of projects become this project's. `level` is the trust of what is stored. An item
+        that is refused stops nothing.
 
         Raises: StoreError.
         """
-        done, batch = Imports(), dict[str, _Incoming]()
+        done, batch = Imports(level=level), dict[str, _Incoming]()
         for item in found:
             if isinstance(item, NotKept):
                 continue
@@ -164,7 +172,7 @@ class Importer:
     def _change(self, incoming: _Incoming, present: Memory | None, done: Imports) -> Change | None:
         memory = incoming.memory
         if present is not None:
-            if not _is_newer(memory, present):
+            if not _is_newer(memory, present, done.level):
                 done.unchanged += 1
                 return None
             memory = replace(
@@ -178,26 +186,34 @@ class Importer:
             self._refuse(done, incoming.place, str(reason))
             return None
         past = () if present is not None else self._past(incoming, done)
-        return Change(present, replace(_from_outside(memory), revision=len(past) + memory.revision), past=past)
+        revision = max(len(past) + 1, memory.revision)
+        return Change(present, replace(_imported(memory, done.level), revision=revision), past=past)
 
     def _past(self, incoming: _Incoming, done: Imports) -> tuple[Revision, ...]:
         """The former states that can be stored, latest first, numbered from 1."""
-        states: list[tuple[Former, dict[str, JsonValue]]] = []
+        found: list[Revision] = []
         for former in reversed(incoming.past):
-            values = {**serialization.to_json(incoming.memory), **former.values, "title": incoming.memory.title}
             try:
-                state = serialization.parse({name: value for name, value in values.items() if value is not None})
-                validation.refuse_secrets(serialization.texts(state), self.context.scan, self.context.related)
+                found.append(self._revision(incoming.memory, former, len(found) + 1, done.level))
             except (InvalidInput, SecretFound, ScannerFailed):
                 done.former_refused += 1
-                continue
-            states.append((former, serialization.to_json(replace(_from_outside(state), revision=len(states) + 1))))
-        done.former += len(states)
-        found = [
-            Revision(incoming.memory.id, number, former.at, former.by, "updated", before)
-            for number, (former, before) in enumerate(states, start=1)
-        ]
+        done.former += len(found)
         return tuple(reversed(found))
+
+    def _revision(self, memory: Memory, former: Former, number: int, level: Trust) -> Revision:
+        """A former state as it is stored, at the place of its memory.
+
+        Raises: InvalidInput, SecretFound, ScannerFailed.
+        """
+        by = validation.clean("agent", former.by[: LIMITS.name], LIMITS.name, one_line=True)
+        present = serialization.to_json(memory)
+        values = {**present, **former.values, **{name: present[name] for name in _PLACE}}
+        state = serialization.parse(values)
+        validation.refuse_secrets(
+            {**serialization.texts(state), "changed_by": by}, self.context.scan, self.context.related
+        )
+        before = serialization.to_json(replace(_imported(state, level), revision=number))
+        return Revision(memory.id, number, former.at, by, former.action, before)
 
     def _refuse(self, done: Imports, place: str, reason: str) -> None:
         """Count a refusal; its place can be a name that others chose, so it is masked like any text."""
@@ -230,12 +246,13 @@ class Importer:
                 done.keyless += 1
 
 
-def _from_outside(parsed: Memory) -> Memory:
+def _imported(parsed: Memory, level: Trust) -> Memory:
     """A memory as it is imported. Its citations are compared with the working tree before anything is said of them."""
-    return replace(trust.unconfirmed(parsed, "outside"), origin="import", citations=parsed.citations)
+    memory = trust.unconfirmed(parsed, level)
+    return replace(memory, origin="import", revision=min(memory.revision, LIMITS.revision))
 
 
-def _is_newer(memory: Memory, present: Memory) -> bool:
-    """Whether a source has changed a memory since it was imported, and nobody here has."""
-    is_import = present.origin == "import" and present.trust == "outside"
+def _is_newer(memory: Memory, present: Memory, level: Trust) -> bool:
+    """Whether a memory was changed in its source since it was imported, and not changed here."""
+    is_import = present.origin == "import" and present.trust == level
     return is_import and memory.updated_at > present.updated_at and memory.text != present.text

@@ -55,7 +55,7 @@ class Lister:
     def near(self, memory: Memory, limit: int = 5) -> list[tuple[Memory, float]]:
         """The active memories of this place whose content is most similar, with the cosine; none without a model."""
         context = self.context
-        vectors, embedding = context.embeddings.search, context.embeddings.of_stored(memory)
+        vectors, embedding = context.embeddings.search, context.embeddings.of_memory(memory)
         if vectors is None or embedding is None:
             return []
         found = vectors.similar(embedding, lookup.filter_of(context), limit + 1)

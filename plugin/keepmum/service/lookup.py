@@ -133,7 +133,7 @@ def find(context: ServiceContext, reference: str, *, former: bool = False) -> Me
 
 
 def owner_of(context: ServiceContext, reference: str) -> str | None:
-    """The user whom the memory with this complete id belongs to; None when it belongs to nobody, or there is none."""
+    """The user whom the memory with this complete id belongs to; None when it belongs to no user, or there is none."""
     memory = ids.complete_id(reference.strip())
     found = [] if memory is None else context.store.get([memory])
     return found[0].user if found else None
@@ -186,11 +186,15 @@ def pages(store: Store) -> Iterator[list[Memory]]:
 
     Raises: Incomplete after the last page when a server did not list everything.
     """
-    after, problem = "", ""
-    while page := [memory for memory in store.between(after, _LAST_ID, _PAGE + 1) if memory.id != after]:
+    after, known, problem = "", set[tuple[str, str | None]](), ""
+    while found := store.between(after, _LAST_ID, _PAGE + len(known)):
         problem = problem or caveat(store)
+        page = [memory for memory in found if (memory.id, memory.project) not in known]
+        if not page:
+            break
         yield page
         after = page[-1].id
+        known = {(memory.id, memory.project) for memory in found if memory.id == after}
     if problem := problem or caveat(store):
         raise Incomplete(problem)
 
@@ -238,6 +242,8 @@ def _by_id(context: ServiceContext, word: str) -> Memory:
     found = [] if bounds is None else _of_user(store, *bounds, context.place.user)
     if not found and (files := store.features.files) is not None:
         found = [memory for memory in store.get(files.with_file_id(word)) if memory.user == context.place.user]
+    if len({memory.id for memory in found}) < len(found):  # projects of PostgreSQL may share an id
+        found = [memory for memory in found if memory.project == context.place.project] or found
     if len(found) > 1:
         some = ", ".join(f"{memory.id} ({inline(memory.title)})" for memory in found[:_LISTED])
         more = " and more; give more characters of the id" if len(found) > _LISTED else ""
@@ -256,8 +262,8 @@ def _of_user(store: Store, first: str, last: str, user: str | None) -> list[Memo
     """The first memories of a user with ids in [first, last]; one more than an error lists."""
     found: list[Memory] = []
     while page := store.between(first, last, _CHECKED):
-        found += [memory for memory in page if memory.user == user and memory.id not in {each.id for each in found}]
-        if len(found) > _LISTED or len(page) < _CHECKED or page[-1].id == last:
+        found += [memory for memory in page if memory.user == user and memory not in found]
+        if len(found) > _LISTED or len(page) < _CHECKED or page[-1].id in {first, last}:
             break
         first = page[-1].id
     return found[: _LISTED + 1]

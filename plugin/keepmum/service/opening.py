@@ -73,7 +73,7 @@ def open_session(  # noqa: PLR0913 - who asks and from where, as clients say it
         scan,
         ServiceOptions(
             place=_place(environ, chosen, found, session),
-            agent=agent if origin == DASHBOARD else chosen.agent or agent,  # a person is no agent
+            agent=agent if origin == DASHBOARD else chosen.agent or agent,  # a person is not an agent
             origin=origin,
             trust=trust,
             quiet=quiet,

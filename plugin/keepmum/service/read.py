@@ -1,43 +1,25 @@
-"""Read memories: search, load by reference, briefings, history and the activity log."""
+"""Read memories: load by reference, briefings, history and the activity log."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Unpack
 
-from keepmum.core import briefing, ids, ranking, relevance, serialization, trust, validation
-from keepmum.core.errors import Ambiguous, InvalidInput, NotFound, ScannerFailed, StoreError
-from keepmum.core.memory import (
-    LIMITS,
-    LISTED,
-    Action,
-    Activity,
-    Candidate,
-    DayCount,
-    Embedding,
-    Facets,
-    Filter,
-    LogFilter,
-    Match,
-    Memory,
-    Order,
-    Revision,
-)
+from keepmum.core import briefing, serialization, trust
+from keepmum.core.errors import InvalidInput, NotFound, StoreError
+from keepmum.core.memory import Action, Activity, DayCount, Facets, LogFilter, Memory, Revision
 from keepmum.service import lookup
 from keepmum.service.briefing_files import briefed
 from keepmum.service.citations import IN_AN_ANSWER
 from keepmum.service.context import ServiceContext
 from keepmum.service.freshness import CodeReader
 from keepmum.service.lookup import Found, Wanted
-from keepmum.service.versions import BLOCK, Shown, Versions, newest_first
-from keepmum.stores.base import EVERY_ENTRY, QueryVector, known_folders, local
+from keepmum.stores.base import EVERY_ENTRY, known_folders, local
 from keepmum_hooks import tool_names
 
 __all__ = ["Reader"]
 
-_CANDIDATES = 60  # of each kind of search, for the ranking
-_SPARE = 5  # ranked results beyond those asked for, to replace duplicates
 _IN_RESUME: frozenset[Action] = frozenset({"created", "updated", "conflict", "superseded", "restored", "imported"})
 
 
@@ -46,47 +28,6 @@ class Reader:
 
     def __init__(self, context: ServiceContext) -> None:
         self.context = context
-
-    def recall(  # noqa: PLR0913 - each way of narrowing a search is one keyword
-        self,
-        query: str | None = None,
-        *,
-        limit: int = 10,
-        offset: int = 0,
-        order: Order = "updated",
-        tokens: int | None = None,
-        quiet: bool = False,
-        weak: bool = False,
-        embedding: Embedding | None = None,
-        **wanted: Unpack[Wanted],
-    ) -> list[Match]:
-        """The memories that match best, best first; without a query those that pass the filters, latest first.
-
-        Memories that hardly answer the query are left out, and when none answers it, only two weak matches are
-        returned at most; with `weak` all are returned. Of several versions of a memory the newest is returned, with the
-        one before it as `previous`. With `tokens`, the list ends before the texts cost more than that together, but has
-        at least one. Being found does not reinforce a memory (see `note_use`). A `quiet` search is not logged: it is a
-        person's in a dashboard. `embedding` is the vector of the query, where its client has computed it.
-
-        Raises: InvalidInput, StoreError.
-        """
-        context = self.context
-        text = validation.clean("query", query or "", LIMITS.query)
-        accepted = lookup.filter_of(context, wanted)
-        if not text:
-            latest = context.store.browse(accepted, order=order, limit=limit, offset=offset)
-            return _within(tokens, [Match(context.masker.memory(memory), 0.0, "latest") for memory in latest])
-        if (named := self._with_id(text, accepted)) is not None:
-            return [Match(context.masker.memory(named), 1.0, "its id")]
-        vector = context.embeddings.of_query(text) if embedding is None else lambda: embedding
-        logged = "" if quiet else self._loggable(text, "a query")  # while the vector is computed
-        candidates = self._candidates(text, vector, accepted, max(_CANDIDATES, limit + offset))
-        matches = self._matches(candidates, accepted, text, offset + limit, weak=weak)
-        matches = _within(tokens, matches[offset:])
-        if not quiet:
-            detail = f"{logged} ({len(matches)} found)"
-            context.log.defer(context.log.entry("recalled", detail=detail, project=context.place.project or ""))
-        return matches
 
     def load(self, references: Sequence[str], *, quiet: bool = False) -> list[Memory]:
         """These memories in full; reinforces them, unless the read is `quiet`.
@@ -187,8 +128,8 @@ class Reader:
         context = self.context
         with contextlib.suppress(StoreError, InvalidInput):
             revisions = context.store.history(memory.id) if memory.revision > 1 else []
-            told = (context.masker.revision(past).before for past in revisions)
-            earlier = (serialization.parse({"trust": trust.first(before), **before}) for before in told)
+            former = (context.masker.revision(past).before for past in revisions)
+            earlier = (serialization.parse({"trust": trust.first(before), **before}) for before in former)
             said_else = (past for past in earlier if (past.text, past.why) != (memory.text, memory.why))
             if (previous := next(said_else, None)) is not None:
                 return previous
@@ -204,7 +145,7 @@ class Reader:
 
         The next page starts `after` the cursor of the last entry.
 
-        Raises: InvalidInput when `after` is no cursor.
+        Raises: InvalidInput when `after` is not a cursor.
         """
         context = self.context
         context.log.flush()
@@ -237,7 +178,7 @@ class Reader:
         A note about a memory is removed when that is purged.
         """
         log, project = self.context.log, self.context.place.project or ""
-        log.defer(log.entry(action, memory, self._loggable(detail, "a note"), project))
+        log.defer(log.entry(action, memory, self.context.loggable(detail, "a note"), project))
 
     def masked(self, text: str) -> str:
         """A text that an answer repeats, without what looks like a secret."""
@@ -285,103 +226,7 @@ class Reader:
         """Number of memories that a recall here searches."""
         return self.context.store.count(lookup.filter_of(self.context, wanted))
 
-    def _candidates(self, text: str, vector: QueryVector, accepted: Filter, limit: int) -> list[Candidate]:
-        words = ranking.terms(text)
-        vectors = self.context.embeddings.search
-        if vectors is not None:
-            return vectors.search(words, vector, accepted, limit)
-        if (questions := self.context.store.features.questions) is not None:
-            return questions.candidates(words, vector, accepted, limit)
-        return [Candidate.lexical_only(*pair) for pair in self.context.store.search(words, accepted, limit)]
-
-    def _matches(
-        self, candidates: Sequence[Candidate], accepted: Filter, query: str, count: int, *, weak: bool
-    ) -> list[Match]:
-        """The first `count` results as they may be shown; memories that were purged since are left out."""
-        context = self.context
-        among = [each.id for each in candidates]
-        versions = Versions(context.near, accepted, among, context.embeddings.calibration)
-        most = max(relevance.WINDOW, count)
-        shown: list[Match] = []
-        for limit in (-(-(_SPARE + most) // BLOCK) * BLOCK, None):  # whole blocks
-            ranked = ranking.rank(candidates, accepted, limit)
-            found = {memory.id: memory for memory in context.store.get([each.candidate.id for each in ranked])}
-            judged = self._judged([each for each in ranked if each.candidate.id in found], found, query, accepted)
-            if not weak:
-                judged = relevance.answering(judged)
-            memories = [found[each.ranked.candidate.id] for each in judged]
-            shown = [self._match(judged[one.place], one) for one in newest_first(memories, versions, query, count)]
-            if len(shown) >= count or limit is None or not len(memories) == len(ranked) == limit:
-                break
-        return shown
-
-    def _with_id(self, text: str, accepted: Filter) -> Memory | None:
-        """The memory whose id, or its start, is the whole query, when a search here may return it."""
-        if not text.lower().startswith(ids.PREFIX) or ids.id_range(text) is None:
-            return None
-        try:
-            memory = lookup.find(self.context, text)
-        except (NotFound, Ambiguous, InvalidInput):
-            return None
-        is_here = accepted.everywhere or memory.scope == "global" or memory.project == accepted.project
-        is_theirs = memory.user == accepted.user and memory.scope != "session"
-        is_trusted = not accepted.trusts or memory.trust in accepted.trusts
-        return memory if is_here and is_theirs and is_trusted and memory.is_visible(accepted.now) else None
-
-    def _judged(
-        self, ranked: Sequence[ranking.Ranked], found: Mapping[str, Memory], query: str, accepted: Filter
-    ) -> list[relevance.Judged]:
-        """How well each memory answers the query. What a server found in its own way is taken as it is."""
-        store = self.context.store
-        is_foreign = "search" in store.capabilities.cannot and all(each.candidate.cosine is None for each in ranked)
-        texts = [
-            None if is_foreign or (memory := found[each.candidate.id]).origin == LISTED else _searched(memory)
-            for each in ranked
-        ]
-        return relevance.judge(ranked, texts, ranking.terms(query), self.context.sizes.of(accepted))
-
-    def _match(self, judged: relevance.Judged, shown: Shown) -> Match:
-        """A memory as it may be shown, by the judgement on the best of its versions."""
-        mask, legs = self.context.masker.memory, judged.legs
-        return Match(
-            mask(shown.memory),
-            judged.ranked.score,
-            relevance.explanation(legs, judged.fit),
-            legs,
-            shown.previous and mask(shown.previous),
-            band=judged.band,
-            fit=judged.fit,
-        )
-
     def _briefed(self) -> list[Memory]:
         """The memories that a session should know from its start, as they may be shown."""
         place = self.context.place
         return list(self.context.show(briefed(self.context.store, self.context.clock(), place.project, place.user)))
-
-    def _loggable(self, text: str, what: str) -> str:
-        """`text` as it may be logged; when it looks like a secret, only that there was `what`."""
-        try:
-            if validation.scan_text(text, self.context.scan):
-                return f"{what} that was not logged, because it looked like a secret"
-        except ScannerFailed:
-            return f"{what} that was not logged, because the scanner failed"
-        return text
-
-
-def _searched(memory: Memory) -> str:
-    """All fields of a memory in which words are looked up."""
-    return "\n".join(filter(None, [memory.title, memory.text, memory.why, memory.key, *memory.tags]))
-
-
-def _within(tokens: int | None, matches: list[Match]) -> list[Match]:
-    """The first of `matches` whose texts cost at most `tokens` together; at least one."""
-    if tokens is None:
-        return matches
-    kept: list[Match] = []
-    left = tokens
-    for match in matches:
-        left -= ranking.estimate_tokens(match.memory.title + match.memory.text)
-        if left < 0 and kept:
-            break
-        kept.append(match)
-    return kept

@@ -8,7 +8,9 @@ from dataclasses import replace
 from keepmum.core.memory import Filter
 from keepmum.stores import Store
 
-__all__ = ["Sizes"]
+__all__ = ["Counted", "Sizes"]
+
+Counted = dict[Filter, tuple[float, int]]  # when, and how many
 
 _SECONDS = 60.0
 _MOST = 64  # filters that are remembered
@@ -17,9 +19,10 @@ _MOST = 64  # filters that are remembered
 class Sizes:
     """The numbers of memories of one store, by filter. They are used as orders of magnitude."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, known: Counted | None = None) -> None:
+        """`known` is shared by those who see the same memories."""
         self._store = store
-        self._known: dict[Filter, tuple[float, int]] = {}
+        self._known: Counted = {} if known is None else known
 
     def of(self, wanted: Filter) -> int:
         """About how many memories pass a filter."""

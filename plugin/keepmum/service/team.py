@@ -3,25 +3,40 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from keepmum import embedding
 from keepmum.core import validation
 from keepmum.core.errors import InvalidInput
-from keepmum.core.memory import LIMITS, Kind, LogFilter, Trust
+from keepmum.core.masking import CleanMemories
+from keepmum.core.memory import LIMITS, Trust
 from keepmum.embedding.background import BackgroundEmbedder
 from keepmum.service import MemoryService, Place, ServiceOptions
 from keepmum.service.embeddings import Embeddings
+from keepmum.service.sizes import Counted
 from keepmum.service.team_model import SharedModel, TeamEmbeddings
 from keepmum.service.team_upkeep import TeamUpkeep
 from keepmum.stores import Store
 from keepmum.stores.grants import ORGANISATION, Grant
-from keepmum.stores.shared import PostgresSpec, SharedSpec, SharedStore, TeamSqliteSpec, open_shared
-from keepmum.stores.team import AuditRow, Entry, Erasure, Key, Person, TeamRecords
+from keepmum.stores.quota import UNLIMITED, QuotaLimits, Usage
+from keepmum.stores.shared import PostgresSpec, QdrantSpec, SharedSpec, SharedStore, TeamSqliteSpec, open_shared
+from keepmum.stores.team import (
+    AuditFilter,
+    AuditRow,
+    Entry,
+    Erasure,
+    Key,
+    Person,
+    Session,
+    TeamRecords,
+    another_admin_than,
+)
 from keepmum.workspace import settings
+from keepmum.workspace.allowlist import AllowlistScanner
 
 __all__ = [
     "ORGANISATION",
+    "AuditFilter",
     "AuditRow",
     "Entry",
     "Erasure",
@@ -29,28 +44,40 @@ __all__ = [
     "Key",
     "Person",
     "PostgresSpec",
+    "QdrantSpec",
+    "QuotaLimits",
+    "Session",
+    "SharedSpec",
+    "SharedStore",
     "Team",
     "TeamRecords",
     "TeamSqliteSpec",
+    "Usage",
+    "another_admin_than",
+    "create_collection",
     "create_database",
-    "migrate_database",
     "open_shared",
     "open_team",
 ]
 
 _MOST_CHECKED = 10_000  # names that are remembered
-_EVENTS = 100  # of one memory, to learn in which projects it was
+_MOST_GRANTS = 1_000  # whose numbers of memories are remembered
 
 
-def open_team(spec: SharedSpec, scan: validation.Scan, environ: Mapping[str, str] | None = None) -> Team:
-    """The team's memory in the database that `spec` describes.
+def open_team(
+    spec: SharedSpec,
+    scan: validation.Scan,
+    environ: Mapping[str, str] | None = None,
+    limits: QuotaLimits = UNLIMITED,
+) -> Team:
+    """The team's memory in the database that `spec` describes, within these limits.
 
     With `environ`, searches use the model that the settings there choose; otherwise they are lexical.
 
     Raises: StoreError when it cannot be opened, SettingsError.
     """
     embedder = None if environ is None else embedding.in_background(settings.load(environ, None), environ)
-    return Team(open_shared(spec), scan, embedder)
+    return Team(open_shared(spec, limits), scan, embedder)
 
 
 def create_database(admin: str) -> tuple[str, str]:
@@ -65,18 +92,18 @@ def create_database(admin: str) -> tuple[str, str]:
     return postgres.create_database(admin)
 
 
-def migrate_database(owner: str) -> list[str]:
-    """Apply the missing migrations to a PostgreSQL database as the owner of its tables; returns their names.
+def create_collection(url: str, key: str, name: str) -> int | None:
+    """Create a collection for memories in Qdrant; the number of memories if it was there.
 
-    Raises: StoreError.
+    Raises: SettingsError when the key would travel unencrypted, StoreError.
     """
-    from keepmum.stores import postgres
+    from keepmum.stores import qdrant
 
-    return postgres.migrate(owner)
+    return qdrant.create(url, key, name)
 
 
 class Team:
-    """Hands out services; everything that is costly to open is opened once and shared."""
+    """Creates the services of requests; everything that is costly to open is opened once and shared."""
 
     def __init__(self, shared: SharedStore, scan: validation.Scan, embedder: BackgroundEmbedder | None = None) -> None:
         self.shared = shared
@@ -84,10 +111,12 @@ class Team:
         whole = shared.acting(Grant(ORGANISATION))
         self._shared_model = None if embedder is None else SharedModel(embedder, whole)
         self._checked: set[tuple[str, str]] = set()  # fields with names that can be stored
-        self._upkeep = TeamUpkeep(MemoryService(whole, scan, ServiceOptions(agent="keepmum", origin="server")))
+        self._clean = CleanMemories(scan.allowed if isinstance(scan, AllowlistScanner) else lambda: None)
+        self._counted: dict[Grant, Counted] = {}
+        self._upkeep = TeamUpkeep(MemoryService(whole, scan, ServiceOptions(agent="keepmum", origin="server")), shared)
 
     def start(self) -> None:
-        """Load the model and begin the work behind requests; without it, each request writes its own log."""
+        """Load the model and start the background work; without it, each request writes its own log."""
         self._upkeep.start()
         if self._shared_model is not None:
             self._shared_model.start()
@@ -102,13 +131,13 @@ class Team:
         place: Place,
         origin: str,
         trust: Trust = "team",
-        reviewed: frozenset[Kind] = frozenset(),
+        curates: Callable[[str | None], bool] = lambda _: True,
         quiet: bool = False,
     ) -> Iterator[MemoryService]:
         """A service for one request: `actor` is named as the author, `agent` is the label of what it writes.
 
-        What it writes of the kinds `reviewed` is from outside until a curator confirms it. With `quiet`, showing a
-        memory logs nothing.
+        What it writes to guide agents is from outside until a curator confirms it, except in the projects, None for
+        none, that it `curates`. With `quiet`, showing a memory logs nothing.
 
         Raises: InvalidInput, SecretFound when a name cannot be stored.
         """
@@ -119,18 +148,17 @@ class Team:
             actor=actor,
             origin=origin,
             trust=trust,
-            reviewed=reviewed,
+            curates=curates,
             quiet=quiet,
             embeddings=self._embeddings,
+            clean=self._clean,
+            counted=self._counted_under(grant),
         )
         service = MemoryService(self.shared.acting(grant), self.scan, options)
         try:
             yield service
         finally:
-            entries, used, at = service.context.log.take()
-            # They are written later, outside the grant: no mistake may put them into a project that cannot be read.
-            allowed = [entry for entry in entries if grant.read is None or (entry.project or "") in grant.read]
-            self._upkeep.take(allowed, used, at)
+            self._upkeep.take(grant, *service.context.log.take())
 
     def _check_names(self, place: Place) -> None:
         """Check the names that clients choose.
@@ -149,16 +177,20 @@ class Team:
             if len(self._checked) < _MOST_CHECKED:
                 self._checked.add((field, name))
 
+    def _counted_under(self, grant: Grant) -> Counted:
+        """The numbers of memories that requests under this grant have counted."""
+        if len(self._counted) >= _MOST_GRANTS:
+            self._counted.clear()
+        return self._counted.setdefault(grant, {})
+
     def _embeddings(self, store: Store) -> Embeddings:
         model = self._shared_model
         return Embeddings(store, None, 0.0, patient=False) if model is None else TeamEmbeddings(store, model)
 
-    def projects_of(self, memory: str, *, past: bool) -> set[str]:
-        """The projects, of any key, that have a memory with this complete id; with `past` also those that had it."""
+    def projects_of(self, memory: str) -> set[str]:
+        """The projects, of any key, that have a memory with this complete id."""
         store = self.shared.acting(Grant(ORGANISATION, None, frozenset()))
-        found = {each.project or "" for each in store.get([memory]) if each.status != "trashed"}
-        events = store.activity(_EVENTS, wanted=LogFilter(memory=memory)) if past else []
-        return found | {event.project or "" for event in events}
+        return {each.project or "" for each in store.get([memory]) if each.status != "trashed"}
 
     def check(self) -> None:
         """Check that the database answers.
@@ -190,7 +222,7 @@ class Team:
 
     @property
     def embed_queue(self) -> int:
-        """How many texts wait to be embedded."""
+        """How many texts are queued for embedding."""
         return 0 if self._shared_model is None else self._shared_model.waiting
 
     def close(self) -> None:

@@ -6,6 +6,7 @@ A backup is a zip archive with a SQLite database, whatever the engine of the ser
 from __future__ import annotations
 
 import contextlib
+import glob
 import hashlib
 import json
 import os
@@ -22,16 +23,19 @@ from keepmum.core.errors import InvalidInput, StoreError
 from keepmum.core.version import VERSION
 from keepmum.stores.grants import ORGANISATION, Grant
 from keepmum.stores.shared import SharedStore, TeamSqliteSpec, open_shared
+from keepmum.stores.sqlite import team_file
+from keepmum.stores.sqlite.team_file import replace as replace_database
 from keepmum.stores.team_copy import Copied, copy_team
 from keepmum.system import private_files
 
-__all__ = ["Manifest", "back_up", "copy", "opened", "replace_database"]
+__all__ = ["SUFFIX", "Manifest", "back_up", "back_up_file", "copy", "latest", "opened", "replace_database"]
 
 _FORM = 1
 _MANIFEST, _DATABASE, _SECRET = "manifest.json", "memory.db", "server.key"
 _LARGEST_MANIFEST = 64 * 1024  # bytes
 _PART = 1024 * 1024  # bytes
-_BEFORE = ".before-restore"  # suffix of the database that a restore replaced
+SUFFIX = ".backup"  # of the names of backups
+_NO_BACKUP = (zipfile.BadZipFile, KeyError, ValueError, EOFError, NotImplementedError, RuntimeError)
 
 
 class Manifest(NamedTuple):
@@ -52,11 +56,33 @@ def back_up(shared: SharedStore, path: str, secret_file: str | None = None) -> M
     Raises: StoreError, OSError.
     """
     shared.records.seal()
+    return _pack(shared.copy_to, path, secret_file)
+
+
+def back_up_file(database: str, path: str) -> Manifest:
+    """Write a backup of a SQLite file that no server has open, without migrating it.
+
+    Raises: StoreError, OSError.
+    """
+    return _pack(lambda target: team_file.copy_unchanged(database, target), path)
+
+
+def latest(folder: str) -> tuple[str, int] | None:
+    """The path of the latest backup in a folder, and when it was made; None for none that can be read."""
+    found = []
+    for path in glob.glob(os.path.join(glob.escape(folder), f"*{SUFFIX}")):
+        with contextlib.suppress(OSError, InvalidInput, *_NO_BACKUP), zipfile.ZipFile(path) as archive:
+            found.append((_manifest(archive).at, path))
+    return max(found)[::-1] if found else None
+
+
+def _pack(copy_to: Callable[[str], None], path: str, secret_file: str | None = None) -> Manifest:
+    """Write a copy of a database, its manifest and the secret to `path`."""
     folder = os.path.dirname(os.path.abspath(path))
     private_files.make_folder(folder)
     with tempfile.TemporaryDirectory(dir=folder, prefix=".backup-") as work:
         database = os.path.join(work, _DATABASE)
-        shared.copy_to(database)
+        copy_to(database)
         memories, head = _checked(database)
         size, digest = os.path.getsize(database), _digest(database)
         manifest = Manifest(_FORM, VERSION, time.time_ns() // 1_000_000, digest, size, memories, str(head))
@@ -72,7 +98,7 @@ def back_up(shared: SharedStore, path: str, secret_file: str | None = None) -> M
 def opened(path: str, folder: str) -> Iterator[tuple[Manifest, str, bytes | None]]:
     """A backup's manifest, its database as a file in `folder`, and its secret; all of it checked.
 
-    Raises: InvalidInput when it is no backup, is damaged, or its audit log was changed; StoreError.
+    Raises: InvalidInput when it is not a backup, is damaged, or its audit log was changed; StoreError.
     """
     private_files.make_folder(folder)
     with tempfile.TemporaryDirectory(dir=folder, prefix=".restore-") as work:
@@ -83,14 +109,22 @@ def opened(path: str, folder: str) -> Iterator[tuple[Manifest, str, bytes | None
                 with archive.open(_DATABASE) as source, open(database, "xb") as target:
                     _copy(source, target, manifest.size)
                 secret = archive.read(_SECRET) if _SECRET in archive.namelist() else None
-        except (zipfile.BadZipFile, KeyError, ValueError, EOFError, NotImplementedError, RuntimeError) as error:
-            raise InvalidInput("backup", f"is damaged, or is no backup ({type(error).__name__})") from None
+        except _NO_BACKUP as error:
+            raise InvalidInput("backup", f"is damaged, or is not a backup ({type(error).__name__})") from None
         if _digest(database) != manifest.digest:
             raise InvalidInput("backup", "is damaged: the database has another digest")
         memories, head = _checked(database)
         if (memories, str(head)) != (manifest.memories, manifest.head):
             raise InvalidInput("backup", "is damaged: it has other memories, or another audit log, than it says")
+        _end_sessions(database)
         yield manifest, database, secret
+
+
+def _end_sessions(database: str) -> None:
+    """Remove the sessions in a database file: who has signed out since the backup must not be signed in again."""
+    with contextlib.closing(sqlite3.connect(database)) as db, db:
+        if db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'team_sessions'").fetchone():
+            db.execute("DELETE FROM team_sessions")
 
 
 def copy(source: SharedStore, target: SharedStore, report: Callable[[int], object] = lambda _: None) -> Copied:
@@ -98,31 +132,8 @@ def copy(source: SharedStore, target: SharedStore, report: Callable[[int], objec
 
     Raises: StoreError.
     """
-    whole = Grant(ORGANISATION)
     source.records.seal()
-    sides = [(shared.acting(whole), shared.records) for shared in (source, target)]
-    return copy_team(sides[0], sides[1], report)
-
-
-def replace_database(database: str, path: str) -> str:
-    """Put a database in the place of the one at `path`, which is kept; returns where, or an empty text.
-
-    Nothing may have either of them open.
-
-    Raises: OSError.
-    """
-    private_files.make_folder(os.path.dirname(path))
-    kept = ""
-    if os.path.exists(path):
-        kept = path + _BEFORE
-        shutil.copyfile(path, kept)
-        os.chmod(kept, 0o600)
-    for suffix in ("-wal", "-shm", ".lock"):  # of the former file; the lock has the number of its last write
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(path + suffix)
-    shutil.rmtree(os.path.join(os.path.dirname(path), "cache"), ignore_errors=True)  # vectors of the former file
-    os.replace(database, path)
-    return kept
+    return copy_team(source.side(), target.side(), report)
 
 
 def _manifest(archive: zipfile.ZipFile) -> Manifest:
@@ -137,7 +148,7 @@ def _manifest(archive: zipfile.ZipFile) -> Manifest:
 
 
 def _copy(source: IO[bytes], target: IO[bytes], size: int) -> None:
-    """Copy exactly so many bytes.
+    """Copy exactly this number of bytes.
 
     Raises: ValueError.
     """

@@ -76,7 +76,7 @@ class SharedModel:
 
     @property
     def waiting(self) -> int:
-        """How many texts wait to be embedded."""
+        """How many texts are queued for embedding."""
         return self._texts.qsize()
 
     @property

@@ -1,4 +1,4 @@
-"""What a server writes behind its requests: entries of the log, counts of use, expiry and backups."""
+"""What a server writes in the background: entries of the log, counts of use, expiry and backups."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from keepmum.core.errors import KeepmumError, StoreError, report_unexpected
 from keepmum.core.memory import Activity
 from keepmum.service import MemoryService
-from keepmum.stores import Store
+from keepmum.stores.grants import Grant
+from keepmum.stores.shared import SharedStore
 
 __all__ = ["TeamUpkeep"]
 
@@ -20,14 +21,15 @@ _MOST = 10_000  # entries that wait while the database is away; older ones are d
 
 
 class TeamUpkeep:
-    """Writes what requests leave once a second, so that no search waits for the disk."""
+    """Writes the log entries of requests once a second, so that no search waits for the disk."""
 
-    def __init__(self, service: MemoryService) -> None:
+    def __init__(self, service: MemoryService, shared: SharedStore) -> None:
         """`service` may read and write every memory of the team."""
         self._service = service
+        self._shared = shared
         self._lock = threading.Lock()
-        self._entries: list[Activity] = []
-        self._used: dict[str, int] = {}  # ids of memories that were read, with the time
+        self._entries: list[tuple[Grant, Activity]] = []
+        self._used: dict[Grant, dict[str, int]] = {}  # ids of memories that were read, with the time
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._work, name="team-upkeep", daemon=True)
 
@@ -35,32 +37,36 @@ class TeamUpkeep:
         """Begin to write."""
         self._thread.start()
 
-    def take(self, entries: Sequence[Activity], used: Sequence[str], at: int) -> None:
-        """Write these entries of the log, and that these memories were used, with the next flush."""
+    def take(self, read: Grant, entries: Sequence[Activity], used: Sequence[str], at: int) -> None:
+        """Write these entries of the log, and that these memories were used, with the next flush.
+
+        `read` is what the request might read: an id means a memory there, and nothing is noted elsewhere.
+        """
+        noting = read._replace(write=read.read)
         with self._lock:
-            self._entries += entries
+            self._entries += [(noting, entry) for entry in entries]
             del self._entries[:-_MOST]
-            self._used.update(dict.fromkeys(used, at))
+            if used:
+                self._used.setdefault(noting, {}).update(dict.fromkeys(used, at))
         if not self._thread.is_alive():
             with contextlib.suppress(StoreError):
                 self.flush()
 
     def flush(self) -> None:
-        """Write everything that waits.
+        """Write all pending entries and uses.
 
         Raises: StoreError; what was not written is lost, since it is only a record of reads.
         """
         with self._lock:
             entries, used = self._entries, self._used
             self._entries, self._used = [], {}
-        store: Store = self._service.store
-        if entries:
-            store.log(entries)
-        if used:
-            store.reinforce(list(used), max(used.values()))
+        for noting in dict.fromkeys(grant for grant, _ in entries):
+            self._shared.acting(noting).log([entry for grant, entry in entries if grant == noting])
+        for noting, times in used.items():
+            self._shared.acting(noting).reinforce(list(times), max(times.values()))
 
     def close(self) -> None:
-        """Write what waits, and stop."""
+        """Write what is pending, and stop."""
         self._closing.set()
         if self._thread.is_alive():
             self._thread.join()

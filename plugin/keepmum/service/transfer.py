@@ -28,7 +28,7 @@ AUDIENCES: Mapping[str, tuple[str, Scope]] = {  # the store that each audience r
 }
 _MISSING = {
     "rest": "no team server is named; `keepmum backend use URL` names one",
-    "markdown": "this is no project's folder; run this in one",
+    "markdown": "this is not a project's folder; run this in one",
     "sqlite": "there is no database here",
 }
 _CANDIDATES = 20  # memories of a server that may be one whose answer was lost
@@ -83,7 +83,7 @@ class Transfer:
         store, now = self._part(target), context.clock()
         if not memory.is_visible(now):
             raise InvalidInput("id", f"{memory.id} is {memory.status}; `keepmum forget --undo` brings it back first")
-        # Who said it and when stay: a memory that was moved is no newer version.
+        # Who said it and when stay: a memory that was moved is not a newer version.
         after = replace(memory, revision=memory.revision + 1, scope=scope, project=context.place.project, session=None)
         context.refuse_secrets(serialization.texts(after))
         return Move(memory, after, source, target, store.capabilities.cannot)
@@ -289,9 +289,9 @@ class _Ledger:
         self._path = os.path.join(home, "state", "migrations", f"{source}-{target}.jsonl") if home else None
         self.names: dict[str, str] = {}
         self.begun: set[str] = set()
-        with contextlib.suppress(OSError), open(self._path or os.devnull, encoding="utf-8") as lines:
+        with contextlib.suppress(OSError), open(self._path or os.devnull, "rb") as lines:
             for line in lines:
-                with contextlib.suppress(ValueError):  # the last one may be cut off
+                with contextlib.suppress(ValueError):  # one may be cut off
                     names = json.loads(line)
                     self.begun.update(names)
                     self.names.update({memory: name for memory, name in names.items() if name})
@@ -313,7 +313,7 @@ class _Ledger:
         private_files.make_folder(os.path.dirname(self._path))
         descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         with open(descriptor, "a", encoding="utf-8") as file:
-            file.write(json.dumps({memory: name}) + "\n")
+            file.write(f"\n{json.dumps({memory: name})}\n")  # the line before may be cut off
 
 
 def _next_page(pages: Iterator[list[Memory]], done: Migrated) -> list[Memory] | None:

@@ -110,23 +110,24 @@ class Versions:
             return
         least = scale.from_common(similarity.REPORTED - _LOWERED)
         for near in self._near.of(list(unknown.values()), self._wanted, least, self._among):
-            self._relate(unknown[near.id], near.memory, None if near.cosine is None else scale.to_common(near.cosine))
+            one, cosine = unknown[near.id], None if near.cosine is None else scale.to_common(near.cosine)
+            is_by_words = cosine is None or cosine < similarity.NEAR
+            if not is_by_words or similarity.may_be_near(one, near.memory):
+                self._relate(one, near.memory, cosine)
 
     def compare(self, memories: Iterable[Memory]) -> None:
         """Compare memories with each other by their words.
 
-        A name that stands for another lowers the cosine of a short text so far that only the words show it.
+        A name that stands for another lowers the cosine of a short text so much that only the words show it.
         """
         for one, other in itertools.combinations(memories, 2):
-            self._relate(one, other, None)
-            self._relate(other, one, None)
+            if similarity.may_be_near(one, other):  # seldom, and the same in both directions
+                self._relate(one, other, None)
+                self._relate(other, one, None)
 
     def _relate(self, one: Memory, other: Memory, cosine: float | None) -> None:
         """Note how two memories belong together; of those listed by a server only the titles are known."""
         if one.id == other.id or LISTED in {one.origin, other.origin}:
-            return
-        is_by_words = cosine is None or cosine < similarity.NEAR
-        if is_by_words and not similarity.may_be_near(one, other):
             return
         related = similarity.relation(one, other, cosine)
         if related == "version":

@@ -13,6 +13,7 @@ from keepmum.core.memory import (
     TRUSTED,
     Action,
     Change,
+    Embedding,
     JsonValue,
     Memory,
     Revision,
@@ -22,6 +23,7 @@ from keepmum.core.memory import (
     space_of,
     trust_rank,
 )
+from keepmum.core.review import RULE_KINDS
 from keepmum.core.similarity import Similar
 from keepmum.service import lookup
 from keepmum.service.context import ServiceContext
@@ -122,7 +124,7 @@ class Writer:
     def restore(self, reference: str) -> Remembered:
         """Bring back a memory that was archived, trashed, superseded or tombstoned.
 
-        Raises: NotFound, InvalidInput when it is active, or its key belongs to another memory by now.
+        Raises: NotFound, InvalidInput when it is active, or its key belongs to another memory.
         """
         memory = lookup.find(self.context, reference, former=True)
         return self._answer(self.context.retry(lambda: self._restore(lookup.find(self.context, memory.id))))
@@ -165,16 +167,20 @@ class Writer:
             created_by=context.actor, updated_by=context.actor,
         )  # fmt: skip
         sent: dict[str, Any] = dict(fields)
-        memory = _placed(validation.revise(blank, cleaned))
-        if (memory.kind if base is None else cleaned.get("kind", base.kind)) in context.options.reviewed:
-            memory = replace(memory, trust="outside")
-        draft = _Draft(cleaned, memory, now)
+        draft = self._reviewed(_Draft(cleaned, _placed(validation.revise(blank, cleaned)), now), base)
         judged = draft.memory if base is None else draft.revised(base)
         context.refuse_secrets(
             {"text": text, **(references or {}), **sent, "tags": list(sent.get("tags") or ())},
             serialization.texts(judged),
         )
         return draft
+
+    def _reviewed(self, draft: _Draft, base: Memory | None) -> _Draft:
+        """The draft of a revision of `base`, or of a new memory; from outside if a curator must confirm it."""
+        touched = [draft.memory] if base is None else [base, draft.revised(base)]
+        if touched[-1].kind not in RULE_KINDS or all(self.context.options.curates(each.project) for each in touched):
+            return draft
+        return draft._replace(memory=replace(draft.memory, trust="outside"))
 
     def _keep(self, draft: _Draft, old: Memory | None) -> Remembered:
         """Store a draft as a new memory, or as a new value of the one that it repeats; `old` is superseded."""
@@ -189,6 +195,7 @@ class Writer:
             present = None if twin is None or twin.id == old.id else twin
         if present is None:
             return self._commit(draft.memory, None, old, draft.now)
+        draft = self._reviewed(draft, present)
         after = self._revised(draft, present, draft.now)
         if self._is_overruled(draft, after, present):
             return self._keep_apart(draft.memory, present, draft.now)
@@ -297,36 +304,31 @@ class Writer:
     def _answer(self, kept: Remembered) -> Remembered:
         """A result as it may be shown: the memory that it replaced may be older than the rules of the scanner."""
         mask = self.context.masker.memory
-        similar = self._similar(kept.memory) if kept.action in {"created", "updated", "conflict"} else ()
-        wrong = self._marked_wrong(kept.memory) if kept.action is not None else None
+        embedding = None if kept.action is None else self.context.embeddings.of_stored(kept.memory)
+        similar = self._similar(kept.memory, embedding) if kept.action in {"created", "updated", "conflict"} else ()
+        wrong = self._marked_wrong(kept.memory, embedding) if kept.action is not None else None
         return replace(
             kept, memory=mask(kept.memory), previous=kept.previous and mask(kept.previous), similar=similar, wrong=wrong
         )
 
-    def _marked_wrong(self, new: Memory) -> tuple[WrongMark, float] | None:
+    def _marked_wrong(self, new: Memory, embedding: Embedding | None) -> tuple[WrongMark, float] | None:
         """A person's mark on the text of a memory, or on a similar one; a person's own writes need no warning."""
-        context, state, scale = (
-            self.context,
-            self.context.store.features.review_state,
-            self.context.embeddings.calibration,
-        )
+        context, scale = self.context, self.context.embeddings.calibration
+        state = context.store.features.review_state
         if state is None or context.options.trust == "person":
             return None
         place = context.place
         spaces = {new.space, *(space_of(scope, place.project, place.session, place.user) for scope in SCOPES)}
-        found = state.wrong_like(
-            sorted(spaces), new.text, context.embeddings.of_stored(new), scale.from_common(similarity.NEAR)
-        )
+        found = state.wrong_like(sorted(spaces), new.text, embedding, scale.from_common(similarity.NEAR))
         if not found:
             return None
         mark, cosine = found[0]
         return mark._replace(reason=context.masker.text(mark.reason)), scale.to_common(cosine)
 
-    def _similar(self, new: Memory) -> tuple[Similar, ...]:
+    def _similar(self, new: Memory, embedding: Embedding | None) -> tuple[Similar, ...]:
         """The memories of this place with nearly the same content, by vectors and by words, as they may be shown."""
-        context = self.context
-        vectors, embedding = context.embeddings.search, context.embeddings.of_stored(new)
-        wanted = lookup.filter_of(context, {"trusts": TRUSTED})  # nobody asked for these
+        context, vectors = self.context, self.context.embeddings.search
+        wanted = lookup.filter_of(context, {"trusts": TRUSTED})  # shown without a query
         found: dict[str, tuple[Memory, float]] = {}
         if vectors is not None and embedding is not None:
             nearest = vectors.similar(embedding, wanted, _COMPARED)

@@ -6,6 +6,7 @@ A store saves and finds memories. It makes no decisions about them and scans not
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import NamedTuple, Protocol
@@ -53,6 +54,7 @@ __all__ = [
     "ReviewState",
     "StaleWrite",
     "Store",
+    "Transactions",
     "VectorSearch",
     "VersionSearch",
     "caveat",
@@ -60,6 +62,7 @@ __all__ = [
     "holds_scope",
     "known_folders",
     "local",
+    "reading",
 ]
 
 
@@ -230,7 +233,7 @@ class Remote(Protocol):
 
     @property
     def local(self) -> Store:
-        """What this machine knows of the store; it answers without the network."""
+        """What this machine has of the store; it answers without the network."""
 
     @property
     def caveat(self) -> str:
@@ -325,6 +328,13 @@ class ReviewState(Protocol):
         """The ids of the review items that are hidden at `now`."""
 
 
+class Transactions(Protocol):
+    """A store to which many reads in one transaction cost less than one each."""
+
+    def reading(self) -> AbstractContextManager[object]:
+        """All reads of this thread inside the block are in one transaction."""
+
+
 class Features(NamedTuple):
     """The optional features of a store; None for one that it does not have."""
 
@@ -341,6 +351,7 @@ class Features(NamedTuple):
     citations: CitationStore | None = None
     review_state: ReviewState | None = None
     questions: QuestionSearch | None = None
+    transactions: Transactions | None = None
 
 
 class Store(Protocol):
@@ -407,11 +418,11 @@ class Store(Protocol):
     ) -> list[Activity]:
         """The latest activity, latest first, of one project or of all; from the entry with the cursor `after` on.
 
-        Raises: InvalidInput when `after` is no cursor.
+        Raises: InvalidInput when `after` is not a cursor.
         """
 
     def activity_days(self, since: int, project: str | None = None) -> list[DayCount]:
-        """How often each agent did what on each day since then, in the order of days."""
+        """How often each agent did what in each project on each day since then, in the order of these fields."""
 
     def facets(self, wanted: Filter) -> Facets:
         """How many of the memories that pass the filter have each kind, agent, tag, status and trust."""
@@ -437,6 +448,12 @@ def local(store: Store) -> Store:
     """The part of a store that answers without a network: what is known here of a remote one, else the store."""
     remote = store.features.remote
     return store if remote is None else remote.local
+
+
+def reading(store: Store) -> AbstractContextManager[object]:
+    """A block whose reads are in one transaction, where that costs less than one for each."""
+    transactions = store.features.transactions
+    return nullcontext() if transactions is None else transactions.reading()
 
 
 def caveat(store: Store) -> str:

@@ -6,7 +6,7 @@ grant, a memory of another project that is found nevertheless is left out and co
 
 from __future__ import annotations
 
-from collections import Counter
+import contextlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
@@ -41,6 +41,7 @@ from keepmum.stores.base import (
     VersionSearch,
 )
 from keepmum.stores.grants import Grant
+from keepmum.stores.quota import Quota
 
 __all__ = ["NO_FOLDERS", "Faults", "GuardedStore"]
 
@@ -110,8 +111,9 @@ class _Lock:
 class GuardedStore:
     """`store`, limited to a grant (see `keepmum.stores.base` for what each method returns). Closing it does nothing."""
 
-    def __init__(self, store: Store, grant: Grant, faults: Faults) -> None:
+    def __init__(self, store: Store, grant: Grant, faults: Faults, quota: Quota | None = None) -> None:
         self._store = store
+        self._quota = quota
         self._lock = lock = _Lock(grant, faults)
         features = store.features
         is_whole = grant.read is None and grant.write is None
@@ -135,11 +137,12 @@ class GuardedStore:
     def commit(self, changes: Sequence[Change], activity: Sequence[Activity] = ()) -> Receipt:
         """Apply changes of permitted projects.
 
-        Raises: KeyRefused when one is of another project.
+        Raises: KeyRefused when one is of another project, QuotaExceeded.
         """
         states = [memory for change in changes for memory in (change.before, change.after) if memory is not None]
         self._lock.check_writes([memory.project for memory in states])
-        return self._store.commit(changes, self._loggable(activity))
+        with contextlib.nullcontext() if self._quota is None else self._quota.writing(changes):
+            return self._store.commit(changes, self._loggable(activity))
 
     def get(self, ids: Sequence[str]) -> list[Memory]:
         """The memories with these ids that may be read."""
@@ -205,14 +208,9 @@ class GuardedStore:
         return self._store.activity(limit, project, limited, after)
 
     def activity_days(self, since: int, project: str | None = None) -> list[DayCount]:
-        """How often each agent did what on each day."""
-        if self._lock.read is None:
-            return self._store.activity_days(since, project)
-        counts: Counter[tuple[int, str, str]] = Counter()
-        for one in self._lock.read if project is None else self._lock.read & {project}:
-            for day, agent, action, count in self._store.activity_days(since, one):
-                counts[day, agent, action] += count
-        return [DayCount(*key, counts[key]) for key in sorted(counts)]  # type: ignore[arg-type]  # keys are DayCounts'
+        """How often each agent did what in each project that may be read on each day."""
+        read = self._lock.read
+        return [each for each in self._store.activity_days(since, project) if read is None or each.project in read]
 
     def facets(self, wanted: Filter) -> Facets:
         """How many of the memories that pass the filter have each kind, agent, tag, status and trust."""
@@ -227,7 +225,7 @@ class GuardedStore:
         return self._store.changes()
 
     def health(self) -> dict[str, JsonValue]:
-        """Facts about the store; numbers of memories only for who may read all of them."""
+        """Facts about the store; numbers of memories only under a grant to read all of them."""
         facts = self._store.health()
         return facts if self._lock.read is None else {name: facts[name] for name in ("writable", "reason", "integrity")}
 

@@ -1,4 +1,4 @@
-"""What a team server keeps besides memories: people, keys, the audit log, and answers to repeated requests.
+"""What a team server stores in addition to memories: people, keys, sessions, the audit log, and kept answers.
 
 `TeamRecords` is the interface; both engines keep these tables in the database of the memories, so that a write, its
 audit row and its kept answer are one transaction.
@@ -16,20 +16,25 @@ from typing import NamedTuple, Protocol
 from keepmum.core.audit_chain import Head, Sealed
 from keepmum.core.errors import InvalidInput, StoreError
 from keepmum.core.memory import Change
+from keepmum.stores.team_traces import Traces
 
 __all__ = [
+    "EVERY_ROW",
     "UNAUDITED",
     "Answer",
+    "AuditFilter",
     "AuditRow",
     "Claim",
     "Entry",
     "Erasure",
     "Key",
+    "PeopleCheck",
     "Person",
     "Repeated",
+    "Session",
     "TeamRecords",
     "Unsealed",
-    "answer_of",
+    "another_admin_than",
     "claimed",
     "claiming",
     "kept_answer",
@@ -49,6 +54,20 @@ class Person(NamedTuple):
     removed_at: int | None = None
 
 
+PeopleCheck = Callable[[Sequence[Person]], None]  # refuses a change by raising
+
+
+def another_admin_than(person: str) -> PeopleCheck:
+    """A check that refuses when the only admin of every project is the person with this id."""
+
+    def check(people: Sequence[Person]) -> None:
+        admins = {each.id for each in people if each.removed_at is None and each.roles.get("*") == "admin"}
+        if admins == {person}:
+            raise InvalidInput("role", "no one else is admin of every project; give another person that role first")
+
+    return check
+
+
 class Key(NamedTuple):
     """A key of a person, without the key itself."""
 
@@ -57,12 +76,23 @@ class Key(NamedTuple):
     name: str
     digest: bytes  # of the key, under the server's secret
     role: str = ""  # the most that it gives; empty for all that the person has
-    projects: tuple[str, ...] | None = None  # where it counts; None for wherever the person has a role
+    projects: tuple[str, ...] | None = None  # where it counts; None for every project where the person has a role
     agent: str = ""  # the label of what is written with it, unless the client gives one
     created_at: int = 0
     expires_at: int | None = None
     used_at: int | None = None  # to the hour
     withdrawn_at: int | None = None
+
+
+class Session(NamedTuple):
+    """A sign-in to the dashboard, without the secrets of its browser."""
+
+    digest: bytes  # of those secrets
+    person: str
+    key: str  # the id of the key with which they signed in, or what an identity provider's sign-in has instead
+    roles: Mapping[str, str]  # by project id: what the provider gave at the sign-in
+    project: str  # the one that is shown
+    ends_at: int
 
 
 class Entry(NamedTuple):
@@ -86,6 +116,17 @@ class AuditRow(NamedTuple):
     project: str | None
 
 
+class AuditFilter(NamedTuple):
+    """Which rows of the audit log; None accepts any value."""
+
+    subject: str | None = None
+    actor: str | None = None
+    action: str | None = None
+
+
+EVERY_ROW = AuditFilter()
+
+
 class Unsealed(NamedTuple):
     """Audit rows that wait for the sealer."""
 
@@ -100,7 +141,7 @@ class Claim(NamedTuple):
     key: str  # of the client, for this request
     digest: bytes  # of the request
     at: int
-    token: str = ""  # tells concurrent requests with the same key apart
+    token: str = ""  # distinguishes concurrent requests with the same key
 
 
 class Answer(NamedTuple):
@@ -134,17 +175,30 @@ class TeamRecords(Protocol):
     Raises: StoreError (StoreBusy, StoreReadOnly) from any method.
     """
 
+    @property
+    def traces(self) -> Traces:
+        """The activity log, the decisions of reviews, and kept answers, to be copied."""
+
     def people(self) -> list[Person]:
         """Everybody, by name; also those who were removed."""
+
+    def person(self, ident: str) -> Person | None:
+        """The person with this id, also one who was removed."""
 
     def add_person(self, person: Person, entry: Entry) -> None:
         """Add a person.
 
-        Raises: InvalidInput when the name is taken.
+        Raises: InvalidInput when the name or the id is taken.
         """
 
-    def change_person(self, person: str, change: Callable[[Person], Person], entry: Entry) -> Person | None:
-        """Replace a person, by id, by what `change` returns; None when there is none."""
+    def change_person(
+        self, person: str, change: Callable[[Person], Person], entry: Entry, check: PeopleCheck | None = None
+    ) -> Person | None:
+        """Replace a person, by id, by what `change` returns; None when there is none.
+
+        `check` gets all people before the change, and refuses it when it raises. Changes with a check run one after
+        another, so that what was checked still holds when the change is made.
+        """
 
     def secret_digest(self, digest: bytes | None) -> bytes | None:
         """A digest of the secret under which the keys are kept; `digest` is saved when there is none yet."""
@@ -164,6 +218,21 @@ class TeamRecords(Protocol):
     def note_use(self, times: Mapping[str, int]) -> None:
         """Save when keys were used, by id."""
 
+    def add_session(self, session: Session, most: int, now: int) -> None:
+        """Save a session. Those that have ended are removed, and the first to end of a key with more than `most`."""
+
+    def session(self, digest: bytes, now: int) -> Session | None:
+        """The session with this digest; None when there is none, or it has ended."""
+
+    def show_project(self, digest: bytes, project: str) -> None:
+        """Show another project in a session."""
+
+    def end_session(self, digest: bytes) -> None:
+        """Remove a session."""
+
+    def end_sessions(self, person: str) -> None:
+        """Remove the sessions of a person, by id."""
+
     def note(self, entry: Entry) -> None:
         """Append to the audit log."""
 
@@ -180,18 +249,24 @@ class TeamRecords(Protocol):
         """The sealed rows in order of their numbers, with what they must have been sealed with."""
 
     def audit(
-        self, after: int = 0, limit: int = 100, *, projects: Iterable[str] | None = None, subject: str | None = None
+        self,
+        after: int = 0,
+        limit: int = 100,
+        *,
+        projects: Iterable[str] | None = None,
+        wanted: AuditFilter = EVERY_ROW,
+        before: int | None = None,
     ) -> list[AuditRow]:
-        """Sealed rows with higher numbers than `after`, in order; those of some projects, or about one subject."""
+        """Sealed rows with higher numbers than `after`, in order, of some projects or all.
+
+        With `before`, those with lower numbers, latest first.
+        """
 
     def answer(self, claim: Claim) -> Answer | None:
         """What the first request with this key answered; None for none.
 
         Raises: InvalidInput when that was another request.
         """
-
-    def keep_answer(self, claim: Claim, ids: Sequence[str]) -> None:
-        """Keep the answer of a request that stored nothing."""
 
     def forget_answers(self, before: int) -> int:
         """Remove the answers of requests before this time; returns their number."""
@@ -200,7 +275,7 @@ class TeamRecords(Protocol):
         """Replace names in the audit log by pseudonyms; returns these by name. The chain stays valid."""
 
     def erase_person(self, person: str) -> None:
-        """Replace the name of a person, by id, and remove the labels of their keys and their kept answers."""
+        """Replace the name of a person, by id; remove the labels of their keys, their sessions and kept answers."""
 
     def erasures(self) -> list[Erasure]:
         """The erasures, oldest first."""
@@ -241,12 +316,7 @@ def claimed(changes: Sequence[Change]) -> tuple[Claim, str] | None:
         return None
     created = [change.after.id for change in changes if change.before is None and change.after is not None]
     others = [change.before.id for change in changes if change.before is not None]
-    return claim, answer_of([*created, *others])
-
-
-def answer_of(ids: Sequence[str]) -> str:
-    """An answer as text."""
-    return json.dumps(list(dict.fromkeys(ids)))
+    return claim, json.dumps(list(dict.fromkeys([*created, *others])))
 
 
 def kept_answer(claim: Claim, digest: bytes, text: str, at: int) -> Answer:

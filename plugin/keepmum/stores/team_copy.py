@@ -1,7 +1,7 @@
-"""Copies a team's memory into an empty database of the same or another engine; a second run goes on where one ended.
+"""Copies a team's memory into an empty database of the same or another engine; can be continued.
 
-Ids, revisions, history, people, keys and the audit log are kept. Vectors are not copied: they are computed again. The
-activity log is not copied either: the audit log has what was changed.
+Ids, revisions, history, people, keys, the audit log, the activity log, the decisions of reviews and the answers to
+repeated requests are kept. Vectors are not copied: they are computed again.
 """
 
 from __future__ import annotations
@@ -9,21 +9,34 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from keepmum.core import serialization
 from keepmum.core.errors import StoreError
 from keepmum.core.memory import Change, Memory
 from keepmum.stores.base import StaleWrite, Store
+from keepmum.stores.grants import ORGANISATION, Grant
 from keepmum.stores.team import TeamRecords
+from keepmum.stores.team_traces import TRACES, Trace, Traces
 
-__all__ = ["Copied", "copy_team"]
+__all__ = ["Copied", "Side", "copy_team", "pages"]
 
 _PAGE = 200  # memories in a transaction
 _ROWS = 1_000  # audit rows in a transaction
 _LAST = "~"  # above every id
-_Side = tuple[Store, TeamRecords]
+
+
+class Side(NamedTuple):
+    """A database that is copied, or copied to."""
+
+    acting: Callable[[Grant], Store]
+    projects: Callable[[], Iterable[str]]  # that have memories; "" for none
+    records: TeamRecords
+
+    def of(self, project: str) -> Store:
+        """The memories of a project, by the ids that it knows them by."""
+        return self.acting(Grant(ORGANISATION, frozenset({project}), frozenset({project})))
 
 
 class Copied(NamedTuple):
@@ -33,48 +46,57 @@ class Copied(NamedTuple):
     people: int
     keys: int
     audit: int  # rows
+    traces: int  # rows of activity, reviews and kept answers
     digest: str  # of all memories with their history
 
 
-def copy_team(source: _Side, target: _Side, report: Callable[[int], object] = lambda _: None) -> Copied:
-    """Copy what is missing, then compare everything; `report` is called with the number of memories so far.
+def copy_team(source: Side, target: Side, report: Callable[[int], object] = lambda _: None) -> Copied:
+    """Copy what is missing, then compare everything; `report` is called with the number of memories copied.
+
+    Each project is copied by itself, since several may use one id.
 
     Raises: StoreError when the target has other data, or in the end not the same.
     """
-    people, keys = source[1].people(), source[1].keys()
+    people, keys = source.records.people(), source.records.keys()
     _refuse_others(source, target)
-    target[1].adopt_people(people, keys, source[1].erasures())
-    target[1].secret_digest(source[1].secret_digest(None))
-    rows = _copy_audit(source[1], target[1])
+    target.records.adopt_people(people, keys, source.records.erasures())
+    target.records.secret_digest(source.records.secret_digest(None))
+    rows = _copy_audit(source.records, target.records)
     digest, count = hashlib.sha256(), 0
-    for page in _pages(source[0]):
-        _copy_page(source[0], target[0], page)
-        count += len(page)
-        for memory in page:
-            digest.update(_text(target[0], memory).encode())
-        report(count)
-    if sum(map(len, _pages(target[0]))) != count or sorted(target[1].keys()) != sorted(keys):
+    for project in sorted(source.projects()):
+        here, there = source.of(project), target.of(project)
+        for page in pages(here):
+            _copy_page(here, there, page)
+            count += len(page)
+            for memory in page:
+                digest.update(_text(there, memory).encode())
+            report(count)
+    traces = sum(_copy_trace(trace, source.records.traces, target.records.traces) for trace in TRACES)
+    copied = sum(len(page) for project in target.projects() for page in pages(target.of(project)))
+    if copied != count or sorted(target.records.keys()) != sorted(keys):
         raise StoreError("the target was changed meanwhile; empty it and start again")
-    return Copied(count, len(people), len(keys), rows, digest.hexdigest())
+    return Copied(count, len(people), len(keys), rows, traces, digest.hexdigest())
 
 
-def _refuse_others(source: _Side, target: _Side) -> None:
+def _refuse_others(source: Side, target: Side) -> None:
     """Check that the target has nothing but a part of the source, before anything is written.
 
     Raises: StoreError.
     """
-    head = target[1].seal()
-    last = next(source[1].chain(head.number - 1), None) if head.number else None
-    people, others = source[1].people(), target[1].people()
+    head = target.records.seal()
+    last = next(source.records.chain(head.number - 1), None) if head.number else None
+    people, others = source.records.people(), target.records.people()
     if {person.id for person in others} - {person.id for person in people} or (
         head.number and (last is None or last.hash != head.hash)
     ):
         raise StoreError("the target has people or an audit log of its own; use an empty database")
-    if target[1].secret_digest(None) not in {None, source[1].secret_digest(None)}:
+    if target.records.secret_digest(None) not in {None, source.records.secret_digest(None)}:
         raise StoreError("the target's keys are kept under a secret of its own; use an empty database")
-    for page in _pages(target[0]):
-        if len(source[0].get([memory.id for memory in page])) != len(page):
-            raise StoreError("the target has memories of its own; use an empty database")
+    for project in target.projects():
+        here = source.of(project)
+        for page in pages(target.of(project)):
+            if len(here.get([memory.id for memory in page])) != len(page):
+                raise StoreError("the target has memories of its own; use an empty database")
 
 
 def _copy_audit(source: TeamRecords, target: TeamRecords) -> int:
@@ -106,6 +128,20 @@ def _copy_page(source: Store, target: Store, page: Sequence[Memory]) -> None:
             raise StoreError(f"the memory {memory.id} is not the same in the target; empty it and start again")
 
 
+def _copy_trace(trace: Trace, source: Traces, target: Traces) -> int:
+    """Copy the rows that are missing, and compare all of them; returns their number.
+
+    Raises: StoreError.
+    """
+    rows = itertools.islice(source.rows(trace), target.count(trace) if trace == "activity" else 0, None)
+    while part := list(itertools.islice(rows, _ROWS)):
+        target.adopt(trace, part)
+    pairs = itertools.zip_longest(source.rows(trace), target.rows(trace))
+    if any(one != other for one, other in pairs):
+        raise StoreError(f"the rows of {trace} are not the same in the target; empty it and start again")
+    return target.count(trace)
+
+
 def _text(store: Store, memory: Memory) -> str:
     """A memory with its history, as text that is the same in every store."""
     kept = store.get([memory.id])
@@ -113,9 +149,14 @@ def _text(store: Store, memory: Memory) -> str:
     return json.dumps([[serialization.to_json(one) for one in kept], past], sort_keys=True, ensure_ascii=False)
 
 
-def _pages(store: Store) -> Iterator[list[Memory]]:
-    """All memories by id."""
-    first = ""
-    while page := store.between(first, _LAST, _PAGE):
+def pages(store: Store) -> Iterator[list[Memory]]:
+    """All memories, in the order of ids; projects of PostgreSQL may share an id, so the last ones are read again."""
+    last, known = "", set[tuple[str, str | None]]()
+    while True:
+        found = store.between(last, _LAST, _PAGE + len(known))
+        page = [memory for memory in found if (memory.id, memory.project) not in known]
+        if not page:
+            return
         yield page
-        first = page[-1].id + " "
+        last = page[-1].id
+        known = {(memory.id, memory.project) for memory in found if memory.id == last}

@@ -1,4 +1,4 @@
-"""People and keys as rows, in both engines."""
+"""People, keys and sessions as rows, in both engines."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from keepmum.stores.team import Key, Person
+from keepmum.stores.team import Key, Person, Session
 
-__all__ = ["KEYS", "PEOPLE", "key_of", "key_row", "person_of", "person_row"]
+__all__ = ["KEYS", "PEOPLE", "SESSIONS", "key_of", "key_row", "person_of", "person_row", "session_of", "session_row"]
 
 PEOPLE = Person._fields
 KEYS = Key._fields
+SESSIONS = Session._fields
 _PROJECTS = KEYS.index("projects")
 
 
@@ -37,3 +38,14 @@ def key_row(key: Key) -> list[str | int | bytes | None]:
     row: list[Any] = list(key)
     row[_PROJECTS] = None if key.projects is None else json.dumps(key.projects)
     return row
+
+
+def session_of(row: Sequence[Any]) -> Session:
+    """The session in a row with the columns `SESSIONS`."""
+    session = Session._make(row)
+    return session._replace(roles=json.loads(row[SESSIONS.index("roles")]))
+
+
+def session_row(session: Session) -> list[str | int | bytes]:
+    """The values of the columns `SESSIONS`."""
+    return [json.dumps(dict(value)) if name == "roles" else value for name, value in session._asdict().items()]

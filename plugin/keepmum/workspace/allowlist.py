@@ -1,4 +1,4 @@
-"""The user's allowlist: fingerprints of findings that are no secrets, and the key of the fingerprints.
+"""The user's allowlist: fingerprints of findings that are not secrets, and the key of the fingerprints.
 
 A fingerprint is a keyed digest, so neither the list nor a refusal reveals anything about the text. Key and list are
 read only after a finding, which is rare, so a running server applies changes at once.
@@ -37,7 +37,7 @@ _NO_SESSION = frozenset({"CODEX_HOME"})
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """One finding that is no secret, with the reason."""
+    """One finding that is not a secret, with the reason."""
 
     fingerprint: str
     why: str
@@ -77,6 +77,10 @@ class Allowlist:
         if set(values) - {"allowed"} or not isinstance(found, list):
             self._refuse()
         return [self._entry(entry) for entry in found]
+
+    def state(self) -> object:
+        """A value that differs after the list or the key was changed."""
+        return tuple(map(_identity, (self._path, self._key_path)))
 
     def add(self, entry: Allowed) -> bool:
         """Allow a finding; False when it is allowed already.
@@ -126,7 +130,7 @@ class Allowlist:
         )
 
     def _write(self, entries: Sequence[Allowed]) -> None:
-        lines = ["# Findings that are no secrets, by fingerprint. Written by `keepmum allow`."]
+        lines = ["# Findings that are not secrets, by fingerprint. Written by `keepmum allow`."]
         for entry in entries:
             lines += ["", "[[allowed]]"]
             lines += [f"{name} = {toml_file.literal(getattr(entry, name))}" for name in ("fingerprint", "why", "added")]
@@ -168,6 +172,10 @@ class AllowlistScanner:
         key, allowed = self._read()
         return [one for one in find_related(record, key, decode) if one[2].fingerprint not in allowed] if key else found
 
+    def allowed(self) -> object:
+        """A value that differs after what is allowed was changed."""
+        return None if self._list is None else self._list.state()
+
     def _read(self) -> tuple[bytes, frozenset[str]]:
         """The key and the allowed fingerprints; both empty when one cannot be read."""
         assert self._list is not None
@@ -177,6 +185,15 @@ class AllowlistScanner:
         except KeepmumError as error:
             self.problem = str(error)
             return b"", frozenset()
+
+
+def _identity(path: str) -> tuple[int, int, int] | None:
+    """What differs between two versions of a file; None when there is none."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def is_fingerprint(text: str) -> bool:

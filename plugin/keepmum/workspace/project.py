@@ -65,7 +65,7 @@ def find_project(
     repository = find_repository(folder)
     project = _by_settings(folder, repository, settings)
     if project is None and named_by == _PROCESS and _is_no_project(folder, environ):
-        project = Project(UNPLACED, "unplaced", folder, "nothing: this folder is no project")
+        project = Project(UNPLACED, "unplaced", folder, "nothing: this folder is not a project")
     if project is None:
         project = _by_repository(repository, environ) if repository else _by_folder(folder, named_by)
     if chosen is not None and chosen not in {project.id, project.name}:

@@ -54,7 +54,7 @@ def resolve(environ: Mapping[str, str], roots: Sequence[str] | None = None, sess
 
 
 def resolve_folder(environ: Mapping[str, str], folder: str, known: Collection[str] = ()) -> Workspace:
-    """The settings and the project of a folder, wherever this process works; variables that name a project are ignored.
+    """The settings and the project of a folder, not of the working folder; variables that name a project are ignored.
 
     Sessions in a folder without a repository belong to that folder, and so does what is below it: of a folder in no
     repository, the nearest of the `known` roots of projects above it decides.

@@ -115,9 +115,7 @@ def parse(path: str, text: str) -> TomlFile:
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         place = re.search(r"at line ([0-9]+)", str(error))
         line = place[1] if place else str(body.count("\n") + 1)
-        raise SettingsError(
-            f"{path}:{line} is not TOML. A line reads `name = value`, and text stands in quotes"
-        ) from None
+        raise SettingsError(f"{path}:{line} is not TOML. A line reads `name = value`, with text in quotes") from None
     lines = _lines(body, found)
     return TomlFile(
         path,
@@ -228,7 +226,7 @@ def _key(text: str, at: int) -> tuple[Path, int, int]:
 
 
 def _value_end(text: str, at: int) -> int:
-    """Where the value that begins at `at` ends: after its last character that is no blank."""
+    """Where the value that begins at `at` ends: after its last character that is not a blank."""
     depth, last = 0, at
     while at < len(text):
         if string := _STRING.match(text, at):

@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # the folder of th
 from bench import store_figures  # noqa: F401 - puts our folders on the path
 from bench.retrieval.retrieval_data import Space, load
 from keepmum import open_memory
-from keepmum.core import briefing
+from keepmum.core import memory_text
 from keepmum.core.errors import SecretFound
 from keepmum.core.ranking import estimate_tokens
 from keepmum.embedding.minilm import MiniLm
@@ -55,7 +55,7 @@ def _compared(memory: MemoryService, space: Space) -> str:
     for question in space.questions:
         found = memory.recall(question.text, limit=_LISTED)
         loaded = [match.memory for match in found[:_LOADED]]
-        answer = briefing.matches(found, {}, ServiceOptions().recall_tokens)
+        answer = memory_text.matches(found, {}, ServiceOptions().recall_tokens)
         listed = [each for each, entry in zip(loaded, answer.entries, strict=False) if "`load` for" in entry]
         costs.append(estimate_tokens(answer.framed) + sum(estimate_tokens(each.text) for each in listed))
         names = {kept[each.id] for each in loaded}

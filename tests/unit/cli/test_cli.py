@@ -146,7 +146,7 @@ def test_the_module_of_a_command_registers_it(name: str) -> None:
     assert name in registered.choices
 
 
-def test_an_alias_is_no_command_and_leads_to_one() -> None:
+def test_an_alias_is_not_a_command_and_leads_to_one() -> None:
     assert not commands.ALIASES.keys() & commands.COMMANDS.keys()
     assert set(commands.ALIASES.values()) <= commands.COMMANDS.keys()
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from hidden import assert_hidden
 from keepmum.cli import commands, terminal
 from keepmum.core.wording import counted
+from keepmum.workspace import project as projects
 from unit.cli.conftest import Command
 
 TOKEN = "gh" + "p_" + "4fQ9" + "zR7k" * 7 + "Xb21"
@@ -135,6 +137,19 @@ def test_on_keeps_the_other_lines(keepmum: Command) -> None:
     assert '  scope = "global", from' in keepmum("status").out
 
 
+def test_status_determines_the_project_once(keepmum: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[object] = []
+
+    def counting(*arguments: Any) -> projects.Project:
+        calls.append(arguments)
+        return find_project(*arguments)
+
+    find_project = projects.find_project
+    monkeypatch.setattr(projects, "find_project", counting)
+    assert keepmum("status").status == 0
+    assert len(calls) == 1
+
+
 # -- numbers
 
 
@@ -167,7 +182,7 @@ def test_forgetting_nothing_fails(keepmum: Command) -> None:
     assert "nothing was removed: no memory has every word of the query" in answer.err
 
 
-def test_forgetting_again_is_no_failure(keepmum: Command) -> None:
+def test_forgetting_again_is_not_a_failure(keepmum: Command) -> None:
     name = keepmum("remember", "The blue pool").out.partition("(")[2].partition(",")[0]
     keepmum("forget", name)
     answer = keepmum("forget", name)

@@ -3,6 +3,7 @@ list allows nothing."""
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import stat
@@ -12,9 +13,11 @@ from pathlib import Path
 
 import pytest
 
+import keepmum_scanner
 from keepmum.cli import main as cli
 from keepmum.core.errors import ScannerFailed, SecretFound, SettingsError
-from keepmum.service import opening
+from keepmum.service import Place, opening
+from keepmum.service.team import ORGANISATION, Grant, TeamSqliteSpec, open_team
 from keepmum.workspace.allowlist import Allowed, Allowlist, AllowlistScanner
 
 SECRET = (
@@ -220,3 +223,22 @@ def test_a_reason_that_holds_a_secret_is_refused(monkeypatch: pytest.MonkeyPatch
     status, said = run(monkeypatch, ["0" * 32, "--why", NOTE])
     assert (status, SECRET in said) == (1, False)
     assert not (keepmum_home / "allow.toml").exists()
+
+
+def test_a_revoked_finding_is_masked_in_the_next_request_of_a_server(tmp_path: Path) -> None:
+    scan, allowlist = AllowlistScanner(str(tmp_path)), Allowlist(str(tmp_path))
+    (finding,) = keepmum_scanner.scan(NOTE, allowlist.key())
+    allowlist.add(entry(finding.fingerprint))
+    whole = Grant(ORGANISATION)
+
+    def shown() -> str:
+        with team.service(whole, actor="ada", place=Place(project="api"), origin="rest") as service:
+            return service.find("example").text
+
+    with contextlib.closing(open_team(TeamSqliteSpec(str(tmp_path / "memory.db")), scan)) as team:
+        with team.service(whole, actor="ada", place=Place(project="api"), origin="rest") as service:
+            service.remember(NOTE, key="example")
+        before = shown()
+        allowlist.revoke(finding.fingerprint)
+        after = shown()
+    assert (before == NOTE, SECRET in after) == (True, False)

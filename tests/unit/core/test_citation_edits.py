@@ -45,7 +45,7 @@ def _judged(
 def test_what_an_edit_did_is_found_out(language: str) -> None:
     rng = random.Random(7)
     verdicts: Counter[tuple[str, str]] = Counter()
-    told = right = places = 0
+    located = right = places = 0
     names = list(generated_code.EDITS)
     for number in range(EDITS):
         project = generated_code.new_project(language, rng)
@@ -56,7 +56,7 @@ def test_what_an_edit_did_is_found_out(language: str) -> None:
         verdict, location = _judged(path, one.symbol, _outlines(project, language), _outlines(edit.after, language))
         verdicts[edit.verdict, verdict] += 1
         places += bool(edit.path)
-        told += location is not None
+        located += location is not None
         right += location is not None and (location.path, location.symbol) == (edit.path, edit.symbol)
     broken = verdicts["gone", "gone"]
     assert broken >= 0.99 * sum(count for (_, said), count in verdicts.items() if said == "gone")
@@ -64,5 +64,5 @@ def test_what_an_edit_did_is_found_out(language: str) -> None:
     worse = sum(count for (true, said), count in verdicts.items() if true != "valid" and said != "valid")
     assert worse >= 0.98 * sum(count for (_, said), count in verdicts.items() if said != "valid")
     assert worse >= 0.95 * sum(count for (true, _), count in verdicts.items() if true != "valid")
-    assert right >= 0.95 * told
-    assert told >= 0.60 * places
+    assert right >= 0.95 * located
+    assert located >= 0.60 * places

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from hidden import assert_hidden
-from keepmum.core import briefing, serialization, validation
+from keepmum.core import memory_text, serialization, validation
 from keepmum.core.errors import ScannerFailed
-from keepmum.core.masking import Masker, mask
+from keepmum.core.masking import CleanMemories, Masker, mask
 from keepmum.core.memory import Memory
 from keepmum.service import MemoryService, ServiceOptions
 from keepmum_scanner import scan
@@ -111,6 +111,49 @@ def test_a_memory_is_scanned_once() -> None:
     assert len(calls) == done
 
 
+class Shared:
+    """Maskers of several requests, and how many texts they scanned."""
+
+    def __init__(self) -> None:
+        self.allowed = 1
+        self.scanned = 0
+        self._clean = CleanMemories(lambda: self.allowed)
+
+    def shown(self, one: Memory) -> tuple[Memory, bool]:
+        """A memory as a new request shows it, and whether it was scanned."""
+        before = self.scanned
+        return Masker(self._scan, lambda *_: None, None, self._clean.known()).memory(one), self.scanned > before
+
+    def _scan(self, text: str) -> Sequence[validation.Finding]:
+        self.scanned += 1
+        return scan(text)
+
+
+def test_a_memory_without_secrets_is_scanned_once_for_all_requests() -> None:
+    shared = Shared()
+    assert [shared.shown(memory())[1] for _ in range(3)] == [True, False, False]
+
+
+@pytest.mark.parametrize("changed", [{"text": f"deploy {SECRET}"}, {"data": {"note": SECRET}}, {"tags": (SECRET,)}])
+def test_another_content_of_a_known_memory_is_masked(changed: dict[str, Any]) -> None:
+    shared = Shared()
+    shared.shown(memory())
+    masked, _ = shared.shown(memory(**changed))
+    assert pieces(str(masked)) == []
+
+
+def test_a_memory_with_a_secret_is_scanned_for_each_request() -> None:
+    shared = Shared()
+    assert [shared.shown(memory(text=f"deploy {SECRET}"))[1] for _ in range(2)] == [True, True]
+
+
+def test_a_known_memory_is_scanned_again_once_another_list_allows_findings() -> None:
+    shared = Shared()
+    shared.shown(memory())
+    shared.allowed = 2
+    assert shared.shown(memory())[1]
+
+
 def test_an_edit_without_a_new_revision_is_scanned() -> None:
     masker = Masker(scan, lambda *_: None)
     masker.memory(memory(text="ordinary"))
@@ -176,7 +219,7 @@ def test_a_masked_memory_can_be_shown_and_exported(service: MemoryService) -> No
     plant(service, "data", json.dumps({"token": SECRET}))
     (one,) = service.load(["known"])
     assert "removed]" in json.dumps(serialization.to_json(one))
-    assert briefing.full(one)
+    assert memory_text.full(one)
 
 
 def failing(text: str) -> Sequence[validation.Finding]:

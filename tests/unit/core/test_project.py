@@ -417,7 +417,7 @@ def test_a_client_root_may_be_escaped_or_not(
 @pytest.mark.parametrize(
     "root", ["", "relative", "/no/such/folder", "vscode-remote://host/x", "file://", "a\0b", "file:///%00"]
 )
-def test_a_client_root_that_is_no_folder_says_nothing(environ: dict[str, str], tmp_path: Path, root: str) -> None:
+def test_a_client_root_that_is_not_a_folder_says_nothing(environ: dict[str, str], tmp_path: Path, root: str) -> None:
     (tmp_path / "plain").mkdir()
     assert project_of(tmp_path / "plain", environ, root).root == str(tmp_path / "plain")
 
@@ -486,7 +486,7 @@ def test_without_home_variables_a_project_is_found(make: Make, environ: dict[str
 
 
 @pytest.mark.skipif(os.name == "nt" or os.uname().sysname == "Darwin", reason="the file system takes text alone")
-def test_a_folder_whose_name_is_no_text_has_a_name_that_is(environ: dict[str, str], tmp_path: Path) -> None:
+def test_a_folder_whose_name_is_not_text_gets_a_name_that_is(environ: dict[str, str], tmp_path: Path) -> None:
     folder = os.fsencode(tmp_path) + b"/caf\xe9"
     os.mkdir(folder)
     assert project_of(os.fsdecode(folder), environ).name == "caf?"

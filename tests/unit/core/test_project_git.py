@@ -72,7 +72,7 @@ def test_a_byte_order_mark_is_passed_over() -> None:
 
 
 @pytest.mark.parametrize("text", ['[a "b]\nc = d\n', "= x\n", "[]\na = b\n", "a = b\n[c", "\0\x01"])
-def test_what_is_no_configuration_says_nothing(text: str) -> None:
+def test_what_is_not_a_configuration_says_nothing(text: str) -> None:
     assert parse(text) == []
 
 

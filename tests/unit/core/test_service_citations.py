@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,9 +17,9 @@ import dialect_calls
 from keepmum.core import serialization
 from keepmum.core.citations.freshness import UNKNOWN, Freshness, Location
 from keepmum.core.memory import Citation, Memory, Trust
-from keepmum.service import Choice, MemoryService, opening
+from keepmum.service import Choice, MemoryService, citations, opening
 
-LONG = 10.0  # seconds; nothing waits that long unless it is broken
+LONG = 60.0  # seconds; nothing waits that long unless it is broken
 LOGIN = "def login(user):\n    check(user)\n    token = make(user)\n    log(token)\n    return token\n"
 LOGOUT = "def logout(user):\n    drop(user)\n    clear_all()\n    log(user)\n    return True\n"
 NOTE = "Tokens are made by `login()` in src/auth.py"
@@ -54,6 +55,12 @@ def project(tmp_path: Path) -> Path:
     git(folder, "init", "-q", "-b", "main")
     commit(folder, "first", auth=LOGIN + "\n\n" + LOGOUT)
     return folder
+
+
+@pytest.fixture(autouse=True)
+def stopped_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No time passes for the limits of an answer: a known verdict is in it, however busy the machine is."""
+    monkeypatch.setattr(citations, "time", SimpleNamespace(monotonic=lambda: 0.0))
 
 
 @pytest.fixture

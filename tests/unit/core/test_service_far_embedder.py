@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -191,3 +192,27 @@ def test_a_waiting_caller_gets_the_memory_embedded_before_the_answer(open_memory
     first = service.remember(ONE).memory
     assert [similar.memory.id for similar in service.remember(OTHER).similar] == [first.id]
     assert "vector" in service.recall("blue pool")[0].why
+
+
+def test_a_waiting_caller_does_not_wait_for_a_server_that_fails(open_memory: OpenService, server: Server) -> None:
+    service = open_memory(embedder=opened(server), patient=True)
+    server.answer = fault
+    began = time.monotonic()
+    assert service.remember(ONE).similar == ()
+    assert time.monotonic() - began < LIMIT, "and not until the time for opening a model is over"
+
+
+def test_a_new_value_with_the_same_text_is_compared_without_waiting(open_memory: OpenService, server: Server) -> None:
+    service = open_memory(embedder=opened(server), vector_timeout=LIMIT)
+    first = service.remember(ONE).memory
+    service.remember(OTHER)
+    began = time.monotonic()
+    (similar,) = service.remember(OTHER, importance=0.9).similar
+    assert similar.memory.id == first.id
+    assert time.monotonic() - began < LIMIT / 2
+
+
+def test_memories_near_to_an_older_one_are_found(service: MemoryService) -> None:
+    first, other = service.remember(ONE).memory, service.remember(OTHER).memory
+    settled(service)
+    assert [memory.id for memory, _ in service.near(service.find(first.id))] == [other.id]

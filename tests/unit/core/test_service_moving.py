@@ -14,7 +14,7 @@ import pytest
 from hidden import assert_hidden
 from keepmum.core.errors import InvalidInput, SecretFound, StoreError
 from keepmum.core.memory import Change
-from keepmum.service import MemoryService, Place, ServiceOptions, lookup, open_service
+from keepmum.service import MemoryService, Place, ServiceOptions, lookup, open_service, transfer
 from keepmum.stores import CompositeSpec, MarkdownSpec, SqliteSpec, Store
 from keepmum_scanner import scan
 
@@ -197,3 +197,12 @@ def test_a_moved_memory_keeps_its_history(service: MemoryService) -> None:
     service.revise(memory.id, "A gnu")
     service.move(service.plan_move(memory.id, "repo"))
     assert [one.before["text"] for one in service.history(memory.id)] == ["A zebra"]
+
+
+def test_ids_of_copies_that_are_noted_after_a_cut_off_line_are_kept(tmp_path: Path) -> None:
+    first = transfer._Ledger(str(tmp_path), "sqlite", "rest")
+    first.note("mem_a", "there_a")
+    (file,) = (tmp_path / "state" / "migrations").iterdir()
+    file.write_bytes(file.read_bytes() + b'{"mem_b": "\xc3')  # a full disk
+    transfer._Ledger(str(tmp_path), "sqlite", "rest").note("mem_b", "there_b")
+    assert transfer._Ledger(str(tmp_path), "sqlite", "rest").names == {"mem_a": "there_a", "mem_b": "there_b"}

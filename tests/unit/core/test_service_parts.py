@@ -16,6 +16,7 @@ from keepmum.service.context import ServiceContext
 from keepmum.service.forget import Forgetter
 from keepmum.service.read import Reader
 from keepmum.service.review import Reviewer
+from keepmum.service.search import Searcher
 from keepmum.service.transfer import Transfer
 from keepmum.service.write import Writer
 from keepmum.stores import SqliteSpec, open_store
@@ -44,14 +45,14 @@ def test_parts_of_one_context_see_the_same_memories(context: ServiceContext) -> 
     assert Reader(context).find(kept.id) == kept
     assert Reviewer(context).review().items == ()
     assert Forgetter(context).forget([kept.id]).done
-    assert Reader(context).recall("deploys") == []
+    assert Searcher(context).recall("deploys") == []
 
 
 def test_a_context_of_another_place_has_other_memories(context: ServiceContext) -> None:
     Writer(context).remember("Deploys go to the blue pool")
     elsewhere = replace(context, place=Place(project="beta"))
-    assert Reader(elsewhere).recall() == []
-    assert len(Reader(context).recall()) == 1
+    assert Searcher(elsewhere).recall() == []
+    assert len(Searcher(context).recall()) == 1
 
 
 def test_a_single_store_has_nothing_to_transfer(context: ServiceContext) -> None:
@@ -68,7 +69,7 @@ def test_a_context_cannot_be_changed(context: ServiceContext) -> None:
     ("method", "of_part"),
     [
         (MemoryService.remember, Writer.remember),
-        (MemoryService.recall, Reader.recall),
+        (MemoryService.recall, Searcher.recall),
         (MemoryService.forget, Forgetter.forget),
         (MemoryService.migrate, Transfer.migrate),
         (MemoryService.review, Reviewer.review),

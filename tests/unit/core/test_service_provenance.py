@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import keepmum_scanner
-from keepmum.core.briefing import full
 from keepmum.core.memory import Activity, Change
+from keepmum.core.memory_text import full
 from keepmum.service import MemoryService, opening
 from keepmum.stores import Receipt, StaleWrite
 from keepmum.workspace.git import repository as repository_facts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from contract.stores import a_memory
 from keepmum.core import ids
 from keepmum.core.errors import Ambiguous, InvalidInput, NotFound, StoreBusy
-from keepmum.core.memory import Change, LogFilter, Memory
+from keepmum.core.memory import Activity, Change, LogFilter, Memory
 from keepmum.service import MemoryService
 from unit.core.service_parts import Clock, OpenService
 
@@ -435,3 +436,20 @@ def test_the_activity_of_one_memory_is_read_page_by_page(service: MemoryService)
     (latest,) = service.activity(1, wanted=wanted)
     (first,) = service.activity(9, wanted=wanted, after=latest.cursor)
     assert (latest.action, first.action) == ("loaded", "created")
+
+
+def test_an_entry_that_is_added_while_the_log_is_written_is_kept(
+    service: MemoryService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log, write = service.context.log, service.store.log
+
+    def slow(entries: Sequence[Activity]) -> None:
+        write(entries)
+        log.defer(log.entry("masked", detail="meanwhile"))
+
+    log.defer(log.entry("recalled", detail="first"))
+    with monkeypatch.context() as patch:
+        patch.setattr(service.store, "log", slow)
+        log.flush()
+    log.flush()
+    assert [entry.detail for entry in service.store.activity(9)] == ["meanwhile", "first"]

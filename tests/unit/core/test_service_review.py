@@ -481,7 +481,14 @@ def test_what_no_decision_returned_undoes_nothing(person: MemoryService, token: 
 # -- what was marked as wrong
 
 
-def test_who_writes_a_wrong_text_again_is_told(agent: MemoryService, person: MemoryService, clock: Clock) -> None:
+def test_an_agent_that_takes_back_a_mark_leaves_it(agent: MemoryService, person: MemoryService) -> None:
+    memory = agent.remember(OLD).memory
+    agent.undo_decision(person.mark_wrong(memory.id).undo)
+    agent.forget([memory.id])
+    assert agent.remember(OLD).wrong is not None
+
+
+def test_writing_a_wrong_text_again_gives_a_warning(agent: MemoryService, person: MemoryService, clock: Clock) -> None:
     memory = agent.remember(OLD).memory
     person.mark_wrong(memory.id, "it is the green pool")
     assert agent.find(memory.id).status == "trashed"
@@ -491,7 +498,21 @@ def test_who_writes_a_wrong_text_again_is_told(agent: MemoryService, person: Mem
     assert (mark.reason, mark.at, mark.by, cosine) == ("it is the green pool", clock.now, "cli", 1.0)
 
 
-def test_who_writes_something_similar_is_told_after_a_purge(agent: MemoryService, person: MemoryService) -> None:
+def test_a_mark_that_is_refused_leaves_the_one_before(agent: MemoryService, person: MemoryService) -> None:
+    memory = agent.remember(OLD).memory
+    person.mark_wrong(memory.id, "it is the green pool")
+    with pytest.raises(InvalidInput, match="was removed"):
+        person.mark_wrong(memory.id, "again")
+    restored = agent.restore(memory.id)
+    with pytest.raises(InvalidInput, match="was changed meanwhile"):
+        person.mark_wrong(memory.id, "again", revision=memory.revision)
+    mark, _ = agent.revise(memory.id, OLD, importance=0.9).wrong or (None, 0.0)
+    assert restored.wrong is not None
+    assert mark == restored.wrong[0]
+    assert restored.wrong[0].reason == "it is the green pool"
+
+
+def test_writing_something_similar_gives_a_warning_after_a_purge(agent: MemoryService, person: MemoryService) -> None:
     memory = agent.remember(OLD).memory
     person.mark_wrong(memory.id)
     agent.forget([memory.id], mode="purge")

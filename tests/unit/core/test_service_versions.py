@@ -132,7 +132,7 @@ def test_the_same_text_in_other_words_has_no_version_before(open_service: Open, 
         pytest.param({"key": "checkout/a"}, {"key": "checkout/b"}, id="keys"),
     ],
 )
-def test_memories_of_other_places_are_no_versions(
+def test_memories_of_other_places_are_not_versions(
     open_service: Open, clock: Clock, first: dict[str, str], second: dict[str, str]
 ) -> None:
     service = open_service()

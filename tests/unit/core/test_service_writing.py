@@ -176,7 +176,7 @@ def test_a_different_value_of_another_agent_is_reported_as_a_conflict(open_memor
     assert (answer.memory.created_by, answer.memory.updated_by) == ("claude-code", "codex")
 
 
-def test_another_agent_with_the_same_value_is_no_conflict(open_memory: OpenService) -> None:
+def test_another_agent_with_the_same_value_is_not_a_conflict(open_memory: OpenService) -> None:
     open_memory("claude-code").remember("Use tabs", key="style.indent")
     assert open_memory("codex").remember("Use tabs", key="style.indent", tags=["style"]).action == "updated"
 

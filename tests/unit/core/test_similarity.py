@@ -100,7 +100,7 @@ def test_a_change_is_never_skipped(new: str, old: str) -> None:
         pytest.param("", "we use tabs", id="nothing"),
     ],
 )
-def test_a_rewording_and_an_addition_are_no_change(new: str, old: str) -> None:
+def test_a_rewording_and_an_addition_are_not_changes(new: str, old: str) -> None:
     assert not compare(a_memory(new), a_memory(old), 0.9).contradicts
     assert not compare(a_memory(old), a_memory(new), 0.9).contradicts
 

@@ -474,7 +474,7 @@ def test_a_full_disk_gives_an_empty_read_only_store_with_a_reason(path: Path, mo
     def no_room(*_: object) -> None:
         raise OSError(errno.ENOSPC, "no room")
 
-    monkeypatch.setattr(database, "_connect_current", no_room)
+    monkeypatch.setattr(database, "connect_current", no_room)
     with contextlib.closing(SqliteStore(str(path))) as store:
         assert "disk is full" in store.capabilities.reason
         assert store.search(["words"], wanted(), 5) == []

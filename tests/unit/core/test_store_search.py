@@ -11,6 +11,7 @@ from typing import cast
 import pytest
 
 from contract.stores import a_memory, wanted
+from keepmum.core import ranking
 from keepmum.core.memory import Change, Filter
 from keepmum.stores.sqlite import SqliteStore, lexical, rows
 from keepmum.stores.sqlite import store as store_module
@@ -22,7 +23,7 @@ WIDE, NARROW = wanted(everywhere=True), wanted()  # the second excludes four in 
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SqliteStore]:
     """A store where every memory holds `common` and one holds each `n…`, and which counts as large."""
-    monkeypatch.setattr(lexical, "_MIN_COUNTED", MANY)
+    monkeypatch.setattr(ranking, "MIN_MEMORIES", MANY)
     with contextlib.closing(SqliteStore(str(tmp_path / "memory.db"))) as opened:
         texts = [f"common n{number} every{number % 3}" for number in range(MANY)]
         opened.commit([Change(None, a_memory(text, project="alpha" if "n1" in text else "beta")) for text in texts])
@@ -85,7 +86,7 @@ def test_common_words_are_ignored_when_not_all_matches_can_be_scored(
 def test_two_words_with_too_many_matches_are_both_searched_in_the_latest_memories(
     store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lexical, "_COMMON", 0.5)
+    monkeypatch.setattr(ranking, "COMMON", 0.5)
     monkeypatch.setattr(lexical, "_MAX_MATCHES", 30)
     holding = [number for number in range(MANY) if number % 3 in {0, 1}]
     names = {int(name.removeprefix("n")) for name in found(store, "every0", "every1", limit=31)}

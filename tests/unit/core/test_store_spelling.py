@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from contract.stores import a_memory, wanted
+from keepmum.core import ranking
 from keepmum.core.memory import Change
 from keepmum.core.spelling import is_typo
 from keepmum.stores.sqlite import SqliteStore, lexical
@@ -74,14 +75,14 @@ def test_a_query_in_another_language_is_not_corrected(store: SqliteStore) -> Non
 def test_a_typo_is_corrected_among_other_words_in_a_larger_store(
     store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lexical, "_MIN_COUNTED", 1)
+    monkeypatch.setattr(ranking, "MIN_MEMORIES", 1)
     assert found(store, "conection", "parcel", "sharded") == set(TEXTS[:2]) | {TEXTS[3]}
     assert found(store, "conection", "nowhere", "anywhere") == {TEXTS[0]}
 
 
 def test_in_a_large_store_no_word_is_corrected(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lexical, "_MIN_COUNTED", 1)
-    monkeypatch.setattr(lexical, "_MAX_CORRECTED", len(TEXTS) - 1)
+    monkeypatch.setattr(ranking, "MIN_MEMORIES", 1)
+    monkeypatch.setattr(lexical, "MOST_MEMORIES", len(TEXTS) - 1)
     assert found(store, "conection", "nowhere", "anywhere") == set()
 
 

@@ -113,14 +113,14 @@ def test_a_file_above_the_project_is_left_alone(work: Path) -> None:
     assert above.read_text() == "scope = 'shared'\n"
 
 
-def test_the_home_folder_is_no_project_to_switch(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_home_folder_is_not_a_project_to_switch(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(home)
     with pytest.raises(SettingsError, match="not a project folder"):
         switch("project", on=False)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no folder of this kind")
-def test_a_folder_of_everyone_is_no_project_to_switch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_of_everyone_is_not_a_project_to_switch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tmp_path.chmod(0o1777)
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SettingsError, match="not a project folder"):

@@ -60,7 +60,7 @@ def test_status_and_doctor_name_the_line(capsys: pytest.CaptureFixture[str], sho
 
 
 @pytest.mark.parametrize("content", [b"\xff\xfe", b"# " + b"x" * 70_000, b"scope" + b".a" * 30_000 + b" = 1"])
-def test_a_file_that_cannot_be_read_is_no_reason_to_refuse(
+def test_a_file_that_cannot_be_read_is_not_a_reason_to_refuse(
     capsys: pytest.CaptureFixture[str], shop: Path, content: bytes
 ) -> None:
     (shop / ".keepmum.toml").write_bytes(content)
@@ -83,8 +83,8 @@ def test_a_file_that_is_not_toml_still_names_the_project_and_switches_off(shop: 
 
 def test_several_faults_are_one_notice(shop: Path) -> None:
     (shop / ".keepmum.toml").write_text("scope = 7\ndialect = 8\nx = 9\n", encoding="utf-8")
-    told = left_out(load({"KEEPMUM_HOME": str(shop / "home")}, str(shop), lenient=True))
-    assert "and 2 more like this" in told
+    reported = left_out(load({"KEEPMUM_HOME": str(shop / "home")}, str(shop), lenient=True))
+    assert "and 2 more like this" in reported
 
 
 def test_many_faults_cost_no_time(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -77,7 +77,7 @@ def test_every_write_is_logged_as_the_persons(desk: Desk, agent: MemoryService, 
     assert by == ["you, in the dashboard"] * 6
 
 
-def test_a_persons_correction_is_no_conflict_between_agents(desk: Desk, agent: MemoryService) -> None:
+def test_a_persons_correction_is_not_a_conflict_between_agents(desk: Desk, agent: MemoryService) -> None:
     memory = agent.remember("retry 5 times", key="payments.retry").memory
     _do(desk, "edit", id=memory.id, text="retry 3 times")
     assert agent.activity(1)[0].action == "updated"

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import json
 import socket
+from email.message import Message
 
 import pytest
 
 from keepmum.dashboard import site
-from keepmum.dashboard.http import DashboardServer
-from keepmum.dashboard.sessions import Sessions
+from keepmum.dashboard.http import DashboardServer, _Request
+from keepmum.dashboard.sessions import Tokens
 from keepmum.service import MemoryService
 from unit.dashboard.pages import Page, Reply, request
 
@@ -40,10 +42,10 @@ def test_a_token_opens_one_session(server: DashboardServer) -> None:
 
 def test_a_token_that_is_not_used_within_two_minutes_opens_nothing() -> None:
     now = 0.0
-    sessions = Sessions(lambda: now)
-    token = sessions.new_token()
+    tokens = Tokens(lambda: now)
+    token = tokens.new()
     now = 121.0
-    assert sessions.open(token) is None
+    assert not tokens.spend(token)
 
 
 def test_a_session_is_its_cookie_and_the_secret_of_its_tab(page: Page, server: DashboardServer) -> None:
@@ -207,7 +209,7 @@ def test_every_answer_has_the_policy(page: Page) -> None:
         pytest.param(b"GET / HTTP/1.1\r\n" + b"a: b\r\n" * 200 + b"\r\n", id="many headers"),
     ],
 )
-def test_what_is_no_request_is_refused_with_the_policy(page: Page, sent: bytes) -> None:
+def test_what_is_not_a_request_is_refused_with_the_policy(page: Page, sent: bytes) -> None:
     answer = _raw(page.port, sent)
     assert not answer or answer.startswith((b"HTTP/1.1 4", b"HTTP/1.1 5"))
     assert not answer or site.CONTENT_POLICY.encode() in answer
@@ -218,7 +220,7 @@ def test_what_is_no_request_is_refused_with_the_policy(page: Page, sent: bytes) 
     [b"", b"[]", b"null", b'"x"', b"{", b"\xff", b"[" * 100_000, b'{"view": 1}', b'{"view": "live", "args": []}'],
     ids=["nothing", "a list", "null", "a text", "half", "no UTF-8", "deep", "a number", "no object"],
 )
-def test_a_call_that_is_no_object_is_refused(page: Page, body: bytes) -> None:
+def test_a_call_that_is_not_an_object_is_refused(page: Page, body: bytes) -> None:
     reply = request(page.port, "POST", "/api/ask", page.headers, body)
     assert reply.status == 422
     assert reply.json["error"]["kind"] == "invalid"
@@ -251,3 +253,17 @@ def test_calls_count_as_use_of_the_page_and_requests_of_others_do_not(page: Page
     assert server.idle >= before
     page.ask("live")
     assert server.idle < 5.0
+
+
+def test_a_tab_that_is_closed_before_its_answer_is_no_error(capsys: pytest.CaptureFixture[str]) -> None:
+    request = _Request.__new__(_Request)
+    request.headers, request.rfile = Message(), io.BytesIO(b"{}")
+    request.headers["Content-Length"] = "2"
+
+    def answer(*_: object) -> None:
+        """Write to a connection that is gone."""
+        raise BrokenPipeError
+
+    request._answer(answer)
+    assert request.close_connection
+    assert not capsys.readouterr().err

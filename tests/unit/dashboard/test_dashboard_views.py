@@ -13,6 +13,7 @@ from keepmum.core.errors import InvalidInput, KeepmumError
 from keepmum.core.memory import Change, Memory
 from keepmum.core.retention import DAY_MS
 from keepmum.dashboard import views
+from keepmum.dashboard.base import Dashboard
 from keepmum.dashboard.cards import passage
 from keepmum.dashboard.desk import Desk
 from keepmum.service import MemoryService
@@ -147,7 +148,7 @@ def test_a_wrong_argument_is_named(desk: Desk, args: dict[str, Any]) -> None:
         desk.ask("memories", args)
 
 
-def test_the_history_is_told_with_who_wrote_each_version(
+def test_the_history_names_the_author_of_each_version(
     desk: Desk, agent: MemoryService, open_memory: OpenService
 ) -> None:
     memory = agent.remember("retry 5 times", key="payments.retry").memory
@@ -195,6 +196,61 @@ def test_home_says_what_agents_need(desk: Desk, agent: MemoryService, open_memor
         ("retry 3 times", "decision")
     ]
     assert {lane["agent"] for lane in home["lanes"]["agents"]} == {"codex", "cursor"}
+
+
+def test_what_took_long_is_kept_for_five_times_as_long(person: MemoryService) -> None:
+    now, computed = [0.0], []
+
+    def slow() -> int:
+        now[0] += 2.0
+        computed.append(1)
+        return len(computed)
+
+    dashboard = Dashboard(person, "page", clock=lambda: now[0])
+    assert dashboard.remembered("needs", "one", slow, patient=True) == 1
+    now[0] += 9.9
+    assert dashboard.remembered("needs", "other", slow, patient=True) == 1
+    assert dashboard.remembered("about", "one", slow) == 2, "another name"
+    now[0] += 0.2
+    assert dashboard.remembered("needs", "other", slow, patient=True) == 3
+    assert dashboard.remembered("about", "other", slow) == 4, "without patience a change counts at once"
+
+
+def test_a_kept_view_has_the_number_of_changes_that_it_shows(
+    person: MemoryService, agent: MemoryService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now, brief = [0.0], person.brief
+
+    def slow(*given: Any) -> str:
+        now[0] += 2.0
+        return brief(*given)
+
+    monkeypatch.setattr(person, "brief", slow)
+    desk = Desk(Dashboard(person, "page", clock=lambda: now[0]))
+    agent.remember("deploys go through the blue pool")
+    first = desk.ask("home", {})
+    agent.remember("the green pool is empty")
+    kept = desk.ask("home", {})
+    assert kept["data"]["briefing"] == first["data"]["briefing"]
+    assert kept["changes"] == first["changes"] != person.changes()
+    assert desk.ask("live", {})["changes"] == person.changes(), "by which the page knows that it must ask again"
+    now[0] += 10.0
+    fresh = desk.ask("home", {})
+    assert "green" in fresh["data"]["briefing"]["text"]
+    assert fresh["changes"] == person.changes()
+
+
+def test_a_change_while_a_view_is_made_is_not_counted_as_shown(
+    desk: Desk, agent: MemoryService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = desk.ask("live", {})["changes"]
+
+    def show(*_: object) -> dict[str, Any]:
+        agent.remember("deploys go through the blue pool")
+        return {}
+
+    monkeypatch.setattr(views, "VIEWS", {**views.VIEWS, "home": show})
+    assert desk.ask("home", {})["changes"] == before != agent.changes()
 
 
 def test_activity_is_read_page_by_page(desk: Desk, agent: MemoryService) -> None:

@@ -100,7 +100,7 @@ def test_a_damaged_file_is_replaced(tmp_path: Path, damage: str) -> None:
     assert json.loads(file.read_text(encoding="utf-8"))["mean"] == right.mean
 
 
-def test_a_home_that_cannot_be_written_is_no_failure(tmp_path: Path) -> None:
+def test_a_home_that_cannot_be_written_is_not_a_failure(tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("a file where a folder belongs", encoding="utf-8")
     assert calibrate(Counting(), str(tmp_path)) == measure(FakeEmbedder())
 

@@ -338,7 +338,7 @@ def test_the_key_of_another_server_is_not_sent(
     assert "Authorization" not in asked[0].headers
 
 
-def test_the_local_model_is_no_fallback_for_a_broken_server(
+def test_the_local_model_is_not_a_fallback_for_a_broken_server(
     config: Callable[..., settings.Settings], serve: Serve, httpserver: HTTPServer
 ) -> None:
     serve(lambda _: Response(status=500))

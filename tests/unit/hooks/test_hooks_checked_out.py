@@ -59,7 +59,7 @@ def test_a_linked_working_tree_has_its_own_commit(on_main: Path, tmp_path: Path)
 
 
 @pytest.mark.parametrize("head", ["", "ref: refs/heads/.invalid", "ref: ../../../secret", "x" * 40, ONE + "0", "ref: "])
-def test_what_is_no_commit_is_not_taken_for_one(tmp_path: Path, head: str) -> None:
+def test_what_is_not_a_commit_is_not_taken_for_one(tmp_path: Path, head: str) -> None:
     (tmp_path / "secret").write_text(ONE)
     assert not commit_at(str(_repository(tmp_path / "a" / "b", head)))
 

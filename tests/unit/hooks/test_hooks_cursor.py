@@ -105,7 +105,7 @@ def test_not_every_stop_ends_a_turn(changes: dict[str, object]) -> None:
     assert not stop_event(**changes).ends_turn
 
 
-def test_a_generation_equal_to_the_conversation_is_no_prompt_id() -> None:
+def test_a_generation_equal_to_the_conversation_is_not_a_prompt_id() -> None:
     assert stop_event(generation_id="agent-1f0e").prompt == ""
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from keepmum.core import briefing
+from keepmum.core import memory_text
 from keepmum_hooks import places
 from keepmum_hooks.event import SESSION_START, Event
 from keepmum_hooks.start import remove_old_state, start
@@ -19,7 +19,7 @@ from keepmum_hooks.switches import Switches
 
 SESSION = "s"
 DAY = 86_400  # seconds
-LEFT_OUT = f"\nThe rest is left out.\n</{briefing.TAG}>"
+LEFT_OUT = f"\nThe rest is left out.\n</{memory_text.TAG}>"
 TEXT = "What is known:\n- the pool drains first"
 ON = Switches(enabled=True, capture=True, every=5, unattended=False, briefing=True)
 
@@ -147,10 +147,10 @@ def test_a_single_line_that_is_too_long_is_cut(scene: Scene) -> None:
 
 
 def test_a_briefing_that_is_cut_says_so_and_closes_its_frame(scene: Scene) -> None:
-    scene.brief(scene.repository, briefing.block(f"- a line {number}" for number in range(1000)))
+    scene.brief(scene.repository, memory_text.block(f"- a line {number}" for number in range(1000)))
     given = scene.start() or ""
-    assert given.count(briefing.TAG) == 2
-    assert given.endswith(f"\nThe rest is left out.\n</{briefing.TAG}>")
+    assert given.count(memory_text.TAG) == 2
+    assert given.endswith(f"\nThe rest is left out.\n</{memory_text.TAG}>")
     assert len(given) <= 10_000
 
 

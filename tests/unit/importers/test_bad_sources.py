@@ -19,7 +19,7 @@ from keepmum.cli.main import main
 from keepmum.core.errors import InvalidInput
 from keepmum.service import importers, imports
 from keepmum.service.importers import json_source, sqlite_source
-from keepmum.service.importers.item import moment
+from keepmum.service.importers.field_values import parse_time
 
 pytestmark = pytest.mark.usefixtures("project")
 
@@ -160,6 +160,23 @@ def test_a_document_that_is_cut_off_is_imported_up_to_there(capsys: pytest.Captu
     assert "ends too early; what is above it was read" in err
 
 
+def test_instructions_of_a_megabyte_are_imported_by_section(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    section = "The service reads its settings at the start and then again every minute.\n" * 60
+    (tmp_path / "CLAUDE.md").write_text("".join(f"# Part {number}\n{section}" for number in range(240)))
+    assert (tmp_path / "CLAUDE.md").stat().st_size > 1 << 20
+    _, out, _ = run_import(capsys, tmp_path / "CLAUDE.md")
+    assert "240 imported" in out
+
+
+@pytest.mark.parametrize("name", ["CLAUDE.md", "note.md"])
+def test_a_file_that_is_named_may_be_a_link(capsys: pytest.CaptureFixture[str], tmp_path: Path, name: str) -> None:
+    (tmp_path / "rules").mkdir()
+    (tmp_path / "rules" / "AGENTS.md").write_text("# Rules\n\nUse tabs.\n")
+    (tmp_path / name).symlink_to(tmp_path / "rules" / "AGENTS.md")
+    assert run_import(capsys, tmp_path / name)[:2] == (0, "1 imported, 0 unchanged, 0 refused\n")
+    assert run_import(capsys, tmp_path / name)[:2] == (0, "0 imported, 1 unchanged, 0 refused\n")
+
+
 def test_words_above_an_export_are_left_out(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     rows = [{"key": "k", "value": "v", "type": "note", "agent_id": "a"}]
     path = tmp_path / "export.txt"
@@ -221,9 +238,9 @@ def test_a_secret_in_the_name_of_a_project_or_author_is_not_shown(
     assert_hidden(SECRET, out + err)
 
 
-def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
+def test_what_is_not_a_file_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(InvalidInput, match="no regular file"):
+    with pytest.raises(InvalidInput, match="not a regular file"):
         importers.format_of(str(tmp_path / "pipe"))
 
 
@@ -274,4 +291,4 @@ def test_a_document_is_read_in_parts_whatever_the_size_of_a_read(value: object, 
     ],
 )
 def test_times_are_read_as_other_tools_write_them(text: object, milliseconds: int | None) -> None:
-    assert moment(text) == milliseconds
+    assert parse_time(text) == milliseconds

@@ -114,7 +114,7 @@ def test_a_server_that_takes_small_limits_only_is_read(capsys: pytest.CaptureFix
 
 
 @pytest.mark.parametrize("count", [500, 501])
-def test_a_full_list_is_no_reason_for_a_warning(
+def test_a_full_list_is_not_a_reason_for_a_warning(
     capsys: pytest.CaptureFixture[str], server: FakeServer, count: int
 ) -> None:
     fill(server, count)

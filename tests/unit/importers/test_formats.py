@@ -123,7 +123,7 @@ def test_each_source_is_recognised_and_imported_once(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, make: Make, name: str, count: int
 ) -> None:
     path = make(tmp_path)
-    assert importers.format_of(str(path))[0] is importers.named(name)
+    assert importers.format_of(str(path))[0] is importers.format_named(name)
     assert run_import(capsys, path, "--yes")[:2] == (0, f"{count} imported, 0 unchanged, 0 refused\n")
     assert run_import(capsys, path, "--yes")[:2] == (0, f"0 imported, {count} unchanged, 0 refused\n")
 
@@ -342,15 +342,19 @@ def test_a_secret_in_any_field_is_refused_and_listed(
     assert_hidden(_SECRET, out + err)
 
 
-def test_a_secret_in_a_former_text_is_left_out(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+@pytest.mark.parametrize("column", ["old_value", "changed_by"])
+def test_a_secret_in_a_former_state_is_left_out(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, column: str
+) -> None:
     path = tables("memories.db", AGENT_MEMORY)(tmp_path)
     with sqlite3.connect(path) as db:
-        db.execute("UPDATE memory_history SET old_value = ? WHERE id = 1", (_SECRET,))
+        db.execute(f"UPDATE memory_history SET {column} = ? WHERE id = 1", (_SECRET,))
     db.close()
     status, out, err = run_import(capsys, path, "--yes")
     assert (status, out) == (0, "2 imported, 0 unchanged, 0 refused\n")
     assert "1 former states left out" in err
-    assert_hidden(_SECRET, out + err)
+    main(["load", "db", "--history"])
+    assert_hidden(_SECRET, out + err + capsys.readouterr().out)
 
 
 def test_a_secret_in_a_field_that_is_not_kept_is_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -50,6 +50,27 @@ def exported(capsys: pytest.CaptureFixture[str]) -> list[str]:
     return sorted(capsys.readouterr().out.splitlines())
 
 
+def history(capsys: pytest.CaptureFixture[str], reference: str) -> list[dict[str, Any]]:
+    """The former states of a memory, latest first, without their use, which `load` changes."""
+    capsys.readouterr()
+    main(["load", reference, "--history", "--json"])
+    (memory,) = json.loads(capsys.readouterr().out)
+    used = {"accessed_at", "access_count"}
+    return [
+        {**one, "before": {name: value for name, value in one["before"].items() if name not in used}}
+        for one in memory["history"]
+    ]
+
+
+ROW: dict[str, Any] = {
+    "id": "mem_01m7yytwqcewd9089yc1qzhn18",
+    "title": "New",
+    "text": "New",
+    "created_at": 1,
+    "updated_at": 2,
+}
+
+
 def a_graph(folder: Path) -> str:
     lines: list[dict[str, Any]] = [
         {"type": "entity", "name": "Ada", "entityType": "person", "observations": ["likes tabs", "works on billing"]},
@@ -184,6 +205,52 @@ def test_an_export_can_be_imported_without_loss(
     monkeypatch.setenv("KEEPMUM_HOME", str(tmp_path / "another home"))
     assert run_import(capsys, target)[:2] == (0, "2 imported, 0 unchanged, 0 refused")
     assert [{**json.loads(line), **OUTSIDE} for line in before] == list(map(json.loads, exported(capsys)))
+
+
+def test_an_export_with_history_is_imported_with_it(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for pool in ("green", "blue", "red"):
+        main(["remember", f"Deploys use the {pool} pool", "--key", "pool", "--why", f"{pool} is free"])
+    before, target = history(capsys, "pool"), str(tmp_path / "export")
+    assert main(["export", "--history", target]) == 0
+    monkeypatch.setenv("KEEPMUM_HOME", str(tmp_path / "another home"))
+    assert run_import(capsys, target)[:2] == (0, "1 imported, 0 unchanged, 0 refused")
+    assert history(capsys, "pool") == before
+    assert [one["before"]["why"] for one in before] == ["blue is free", "green is free"]
+    main(["forget", "pool", "--undo"])
+    assert "blue is free" in exported(capsys)[0]
+
+
+def test_an_imported_former_state_stays_in_the_place_of_its_memory(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    past = {"at": 1, "agent": "x", "action": "updated", "before": {"text": "Old", "user": "eve", "scope": "global"}}
+    path = tmp_path / "export"
+    path.write_text(json.dumps({**ROW, "history": [past]}))
+    assert run_import(capsys, str(path))[0] == 0
+    (one,) = history(capsys, ROW["id"])
+    assert (one["before"]["text"], {"user", "scope"} & {*one["before"]}) == ("Old", set())
+
+
+@pytest.mark.parametrize(
+    "history",
+    [
+        pytest.param("no list", id="no list"),
+        pytest.param(["no object"], id="no object"),
+        pytest.param([{"at": 1, "agent": "x"}], id="without the former fields"),
+        pytest.param([{"at": 10**20, "agent": "x", "before": {}}], id="a time that no database holds"),
+        pytest.param([{"at": True, "agent": "x", "before": {}}], id="a time that is no number"),
+    ],
+)
+def test_a_memory_whose_history_cannot_be_read_is_refused(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, history: object
+) -> None:
+    path = tmp_path / "export"
+    path.write_text(json.dumps({**ROW, "history": history}))
+    status, counts, messages = run_import(capsys, str(path))
+    assert (status, counts) == (1, "0 imported, 0 unchanged, 1 refused")
+    assert "line 1: has a history that cannot be read" in messages
 
 
 def test_an_export_into_a_folder_that_is_not_empty_is_refused(

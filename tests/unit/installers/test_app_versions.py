@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from keepmum_installers.app import layout, placing
-from keepmum_installers.app.bundle import Bundle, at
+from keepmum_installers.app.bundle import Bundle, bundle_at
 from keepmum_installers.clients.codex.manifests import plugin_files
 from keepmum_installers.errors import InstallError
 from keepmum_installers.product import read
@@ -22,7 +22,7 @@ def bundle(tmp_path: Path) -> Bundle:
         path = tmp_path / "bundle" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(name)
-    return at(str(tmp_path / "bundle"))
+    return bundle_at(str(tmp_path / "bundle"))
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def _put(bundle: Bundle, version: str, own: str) -> str:
 
 def test_a_version_is_a_copy(bundle: Bundle, own: str) -> None:
     path = _put(bundle, "1.0.0", own)
-    assert (at(path).digest, layout.target(layout.current(own))) == (bundle.digest, path)
+    assert (bundle_at(path).digest, layout.target(layout.current(own))) == (bundle.digest, path)
 
 
 def test_the_same_files_are_placed_once(bundle: Bundle, own: str) -> None:
@@ -57,8 +57,8 @@ def test_the_same_files_are_placed_once(bundle: Bundle, own: str) -> None:
 def test_other_files_of_one_version_get_a_folder_of_their_own(bundle: Bundle, own: str) -> None:
     first = _put(bundle, "1.0.0", own)
     Path(bundle.folder, "hooks", "run.py").write_text("newer")
-    second = _put(at(bundle.folder), "1.0.0", own)
-    assert (layout.label(first), layout.label(second)) == ("1.0.0", "1.0.0")
+    second = _put(bundle_at(bundle.folder), "1.0.0", own)
+    assert (layout.version_of(first), layout.version_of(second)) == ("1.0.0", "1.0.0")
     assert (Path(first, "hooks", "run.py").read_text(), Path(second, "hooks", "run.py").read_text()) == (
         "hooks/run.py",
         "newer",
@@ -69,7 +69,7 @@ def test_two_versions_are_kept(bundle: Bundle, own: str) -> None:
     for version in ("1.0.0", "1.1.0", "1.2.0"):
         _put(bundle, version, own)
     assert _names(own) == ["1.1.0", "1.2.0", "current", "previous"]
-    assert layout.label(layout.target(layout.previous(own)) or "") == "1.1.0"
+    assert layout.version_of(layout.target(layout.previous(own)) or "") == "1.1.0"
 
 
 def test_what_a_killed_run_left_is_removed(bundle: Bundle, own: str) -> None:
@@ -88,7 +88,7 @@ def test_other_files_in_the_folder_stay(bundle: Bundle, own: str) -> None:
 
 
 @pytest.mark.parametrize("version", ["../../x", "", "current", "1.0.0/.."])
-def test_a_version_that_is_no_name_of_a_folder_is_refused(bundle: Bundle, own: str, version: str) -> None:
+def test_a_version_that_is_not_a_name_of_a_folder_is_refused(bundle: Bundle, own: str, version: str) -> None:
     with pytest.raises(InstallError, match="no version"):
         placing.place(bundle, version, own)
 
@@ -96,10 +96,10 @@ def test_a_version_that_is_no_name_of_a_folder_is_refused(bundle: Bundle, own: s
 def test_an_incomplete_bundle_is_refused(bundle: Bundle, own: str) -> None:
     Path(bundle.folder, "hooks", "run.py").unlink()
     with pytest.raises(InstallError, match=r"hooks/run\.py is missing"):
-        placing.place(at(bundle.folder), "1.0.0", own)
+        placing.place(bundle_at(bundle.folder), "1.0.0", own)
 
 
-def test_clients_are_told_the_link_and_nothing_else(bundle: Bundle, own: str) -> None:
+def test_clients_get_the_link_and_no_other_path(bundle: Bundle, own: str) -> None:
     path = _put(bundle, "1.0.0", own)
     assert layout.for_clients(path, own) == layout.current(own)
     assert layout.for_clients(bundle.folder, own) == bundle.folder
@@ -107,7 +107,7 @@ def test_clients_are_told_the_link_and_nothing_else(bundle: Bundle, own: str) ->
 
 def test_versions_are_in_order() -> None:
     ordered = ["", "0.9.0", "0.10.0a1", "0.10.0b2", "0.10.0rc1", "0.10.0", "1.0.0"]
-    assert sorted(sorted(ordered), key=layout.order) == ordered
+    assert sorted(sorted(ordered), key=layout.sort_key) == ordered
 
 
 def test_files_that_codex_trusts_are_the_same_in_each_version(root: Path, own: str, tmp_path: Path) -> None:

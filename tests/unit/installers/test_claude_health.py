@@ -37,7 +37,7 @@ def _beat(machine: Machine, event: str, age: float) -> None:
     os.utime(path, (at, at))
 
 
-def test_missing_client_is_no_problem(spec: InstallSpec, without_client: Machine) -> None:
+def test_missing_client_is_not_a_problem(spec: InstallSpec, without_client: Machine) -> None:
     assert [each.level for each in health.checks(without_client, spec.product)] == ["absent"]
 
 
@@ -145,7 +145,7 @@ def test_heartbeat_is_reported_by_its_age(
         (9 * 86400, "ok", "last ran 9 days ago"),
     ],
 )
-def test_a_guard_without_a_call_to_check_is_no_problem(
+def test_a_guard_without_a_call_to_check_is_not_a_problem(
     spec: InstallSpec, machine: Machine, age: float | None, level: str, words: str
 ) -> None:
     if age is not None:
@@ -161,7 +161,7 @@ def test_last_user_of_the_server_is_reported(spec: InstallSpec, machine: Machine
     assert _one(spec, machine, " server") == ("ok", "last used just now, by claude-code 2.1.329")
 
 
-def test_heartbeat_in_the_future_is_no_error(spec: InstallSpec, machine: Machine) -> None:
+def test_heartbeat_in_the_future_is_not_an_error(spec: InstallSpec, machine: Machine) -> None:
     _beat(machine, "stop", -500)
     assert _one(spec, machine, " Stop hook") == ("ok", "last ran just now")
 

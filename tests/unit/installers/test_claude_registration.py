@@ -83,7 +83,7 @@ def test_wheel_installs_from_the_public_repository(spec: InstallSpec, machine: M
     assert _arguments(spec, machine)[0] == "plugin marketplace add keepmum/keepmum"
 
 
-def test_the_clients_own_copy_is_no_source(spec: InstallSpec, machine: Machine, home: Path) -> None:
+def test_the_clients_own_copy_is_not_a_source(spec: InstallSpec, machine: Machine, home: Path) -> None:
     spec = dataclasses.replace(spec, root=str(home / ".claude" / "plugins" / "cache" / "keepmum"))
     assert _arguments(spec, machine)[0] == "plugin marketplace add keepmum/keepmum"
 

@@ -140,7 +140,7 @@ def test_a_repository_is_fetched_by_the_client(install: Callable[..., int], code
     assert codex.changes == ["plugin marketplace add team/keepmum", "plugin add keepmum@keepmum"]
 
 
-def test_the_clients_own_copy_is_no_source(spec: InstallSpec, machine: Machine, codex: FakeCodex) -> None:
+def test_the_clients_own_copy_is_not_a_source(spec: InstallSpec, machine: Machine, codex: FakeCodex) -> None:
     copy = Path(codex.home) / "plugins" / "cache" / "keepmum" / "keepmum" / "0.1.0"
     planned = [str(step) for step in registration.plan(dataclasses.replace(spec, root=str(copy)), machine).steps]
     assert "keepmum/keepmum" in planned[0]
@@ -278,7 +278,7 @@ def test_settings_behind_a_symbolic_link_stay_there(
     assert real.read_bytes() == CONFIG
 
 
-def test_already_removed_plugin_is_no_error(
+def test_already_removed_plugin_is_not_an_error(
     install: Callable[..., int], uninstall: Callable[..., int], codex: FakeCodex
 ) -> None:
     install()
@@ -377,7 +377,7 @@ def found(machine: Machine, spec: InstallSpec, about: str) -> list[Finding]:
     return [each for each in health.checks(machine, spec.product) if each.about == f"codex {about}".strip()]
 
 
-def test_missing_client_is_no_problem(spec: InstallSpec, machine: Machine, home: Path) -> None:
+def test_missing_client_is_not_a_problem(spec: InstallSpec, machine: Machine, home: Path) -> None:
     machine = dataclasses.replace(machine, environ={"PATH": str(home)})
     assert [each.level for each in health.checks(machine, spec.product)] == ["absent"]
 

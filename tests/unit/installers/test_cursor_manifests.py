@@ -68,7 +68,7 @@ def test_the_marketplace_conforms_to_the_schema(rendered: Json) -> None:
 
 
 @pytest.mark.parametrize("field", ["skills", "rules", "hooks", "mcpServers"])
-def test_the_named_files_exist_and_are_no_links(root: Path, rendered: Json, field: str) -> None:
+def test_the_named_files_exist_and_are_not_links(root: Path, rendered: Json, field: str) -> None:
     path = rendered[manifests.MANIFEST][field]
     assert path.startswith("./")
     assert (root / path).exists()

@@ -88,7 +88,7 @@ def test_a_missing_folder_on_path_is_created_and_removed_again(root: Path, machi
     assert not local.exists()
 
 
-def test_a_folder_that_cannot_be_created_is_no_error(root: Path, machine: Machine) -> None:
+def test_a_folder_that_cannot_be_created_is_not_an_error(root: Path, machine: Machine) -> None:
     (Path(machine.user_home) / ".local").write_text("a file", encoding="utf-8")
     assert len(shell_command.plan(str(root), machine).steps) == 1
 

@@ -47,6 +47,9 @@ class Probes:
     def settings(self) -> Sequence[tuple[str, str, str]]:
         return self.chosen
 
+    def left_out(self) -> str:
+        return ""
+
     def project(self) -> tuple[str, str, str, str]:
         return "id", "api", "/projects/api", "git remote"
 
@@ -240,7 +243,7 @@ def test_equal_findings_of_one_client_take_one_line() -> None:
     ]
 
 
-def test_findings_of_a_client_that_are_no_problem_take_one_line() -> None:
+def test_findings_of_a_client_that_are_not_problems_take_one_line() -> None:
     step = "Start the client."
     found = [
         ok("home", "is there"),

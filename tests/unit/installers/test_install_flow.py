@@ -137,7 +137,7 @@ def test_former_marketplace_is_restored(
     assert claude.marketplaces[0]["repo"] == "team/keepmum"
 
 
-def test_already_removed_plugin_is_no_error(
+def test_already_removed_plugin_is_not_an_error(
     install: Callable[..., int], uninstall: Callable[..., int], claude: FakeClaude
 ) -> None:
     install()
@@ -554,7 +554,7 @@ def test_settings_are_restored_after_the_clients_commands(
     assert path.read_bytes() == SETTINGS
 
 
-def test_deleted_working_folder_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_deleted_working_folder_is_not_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "gone"
     folder.mkdir()
     monkeypatch.chdir(folder)

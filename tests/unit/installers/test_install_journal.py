@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 
 import pytest
 
 from keepmum_installers import apply
 from keepmum_installers.files import digest
-from keepmum_installers.journal import Journal, Kept, Wrote
+from keepmum_installers.journal import Journal, Kept, Linked, Wrote
 from keepmum_installers.machine import Machine
-from keepmum_installers.plan import edit_keys
+from keepmum_installers.plan import Change, Link, edit_keys
 
 
 def test_two_files_of_the_same_content_have_two_backups(machine: Machine, home: Path) -> None:
@@ -67,6 +69,39 @@ def test_an_item_of_ours_in_a_newer_form_is_removed_as_one(machine: Machine, hom
     assert "old" not in file.read_text(encoding="utf-8")
     apply.undo(Journal(machine.home), machine, lambda _: True)
     assert file.read_text(encoding="utf-8") == text
+
+
+def test_undoing_two_edits_of_a_file_leaves_no_backup(machine: Machine, home: Path) -> None:
+    file, text = home / "settings.json", '{"theme": "dark"}'
+    file.write_text(text, encoding="utf-8")
+    for key in ("first", "second"):
+        change = edit_keys(str(file), [((key,), True)], "a key")
+        assert change is not None
+        apply.carry_out([change], Journal(machine.home), machine)
+    apply.undo(Journal(machine.home), machine, lambda _: True)
+    assert file.read_text(encoding="utf-8") == text
+    assert not Path(machine.state("backups")).exists()
+
+
+def test_a_step_that_the_system_refuses_to_undo_stays_and_the_others_are_undone(
+    machine: Machine, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ours, link = home / "ours", home / "link"
+    for step in (Change(str(ours), None, b"x", "a file"), Link(str(link), str(ours), "a link")):
+        apply.carry_out([step], Journal(machine.home), machine)
+    journal, unlink = Journal(machine.home), os.unlink
+
+    def refuse(path: str) -> None:
+        if path == str(link):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+        unlink(path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "unlink", refuse)
+        problems = [str(each.problem) for each in apply.undo(journal, machine, lambda _: True) if each.problem]
+    assert problems == [f"could not remove {link}: Permission denied"]
+    assert not ours.exists()
+    assert [type(record) for record in journal] == [Linked]
 
 
 @pytest.mark.parametrize("content", [b"old", b"new", None])

@@ -107,7 +107,7 @@ def test_uninstalling_removes_the_model_and_keeps_other_files(machine: Machine) 
     assert os.listdir(folder.parent) == ["of-somebody-else"]
 
 
-def test_lexical_search_by_choice_is_no_finding_to_act_on(clone: Path, complete: Prepared) -> None:
+def test_lexical_search_by_choice_is_not_a_finding_to_act_on(clone: Path, complete: Prepared) -> None:
     machine = complete("exit 0")
     assert [level for level, _ in about(clone, machine)] == ["note"]
     semantic.decline(machine)

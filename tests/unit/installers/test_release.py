@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from keepmum_installers import manifests, release
-from keepmum_installers.app.bundle import at
+from keepmum_installers.app.bundle import bundle_at
 from keepmum_installers.errors import InstallError
 from keepmum_installers.product import read
 from releases import copy
@@ -61,7 +61,7 @@ def test_each_hash_is_listed(built: Path) -> None:
 
 def test_the_archive_holds_the_tree(clone: Path, built: Path) -> None:
     with tarfile.open(built / "keepmum-0.2.0.tar.gz") as archive:
-        assert archive.getnames() == [f"keepmum-0.2.0/{name}" for name in at(str(clone)).paths]
+        assert archive.getnames() == [f"keepmum-0.2.0/{name}" for name in bundle_at(str(clone)).paths]
 
 
 def test_each_locked_package_is_a_component(root: Path, built: Path) -> None:

@@ -153,7 +153,7 @@ def test_missing_required_argument_is_named() -> None:
 
 def test_unknown_field_is_refused_with_nearest_match() -> None:
     with pytest.raises(
-        InvalidInput, match=r"^titel: is not a field of this tool \(did you mean title\?\); allowed: title, text$"
+        InvalidInput, match=r"^titel: is not a known field \(did you mean title\?\); allowed: title, text$"
     ):
         check(schema(title={}, text={}), {"titel": "x"})
 

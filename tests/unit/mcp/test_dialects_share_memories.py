@@ -198,7 +198,7 @@ def test_with_a_team_server_the_files_are_read_as_well(
     assert {"OAuth2", "Pools"} <= {word for line in run("standup").splitlines() for word in line.split()}
 
 
-def test_damaged_registry_is_no_error(shop: Path, home: Path, run: Run) -> None:  # noqa: ARG001 - has the memory
+def test_damaged_registry_is_not_an_error(shop: Path, home: Path, run: Run) -> None:  # noqa: ARG001 - has the memory
     (home / ".koi" / "registry.json").write_text("{", encoding="utf-8")
     main(["remember", "still works"])
     assert "still works" in run("recall")

@@ -35,7 +35,7 @@ def _mark(tools: Caller) -> None:
 
 @pytest.mark.parametrize("dialect", list(DIALECTS))
 @pytest.mark.usefixtures("project", "home")
-def test_a_wrong_text_that_is_written_again_is_told(dialect: str) -> None:
+def test_a_wrong_text_that_is_written_again_gives_a_warning(dialect: str) -> None:
     with opened(dialect) as tools:
         tool, arguments = WRITES[dialect]
         assert "marked" not in tools.text(tool, **arguments)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from keepmum.mcp.calls import ToolCall, plan
 from keepmum.mcp.dialects.per_user import SURFACE
 from keepmum.mcp.dialects.per_user import profile as profiles
 from keepmum.mcp.dialects.per_user.views import kinds_of, weekly_decay
+from keepmum.service import opening
 
 TOKEN = "gh" + "p_" + "4fQ9" + "zR7k" * 7 + "Xb21"
 DAY = 86_400_000
@@ -104,6 +106,21 @@ def test_importance_and_confidence_have_defaults_and_are_clamped(tools: Caller) 
     (one, two) = sorted(tools.json("MemoryExport", userId="ada")["memories"], key=lambda row: row["content"])
     assert (one["importance"], one["confidence"]) == (0.5, 0.7)
     assert (two["importance"], two["confidence"]) == (1.0, 0.0)
+
+
+def test_an_answer_has_both_that_a_memory_stays_and_where_it_is_stored(
+    project: Path,  # noqa: ARG001 - sets the working folder
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    environ = {**os.environ, "KEEPMUM_USER": "ada"}
+    with opening.open_session(environ, "cli", trust="person", upkeep=False) as service:
+        persons = service.remember("Prefers tabs", scope="global", kind="preference").memory.id
+    monkeypatch.setenv("MEMORY_API_URL", "http://127.0.0.1:9")
+    with opened("per-user") as tools:
+        wanted = {"userId": "ada", "content": "Prefers spaces", "category": "preference", "supersedes": persons}
+        notice = tools.json("MemoryStore", **wanted)["notice"]
+    assert f"Not replaced: {persons[:8]}" in notice
+    assert "stored on this machine" in notice
 
 
 def test_tags_are_a_list_or_comma_separated(tools: Caller) -> None:
@@ -534,7 +551,7 @@ def test_query_matches_other_forms_of_a_word(tools: Caller, query: str) -> None:
 
 
 @pytest.mark.parametrize("mode", ["delete", "decay", "archive"])
-def test_query_that_matches_nothing_is_no_success_and_lists_the_closest(tools: Caller, mode: str) -> None:
+def test_query_that_matches_nothing_is_not_a_success_and_lists_the_closest(tools: Caller, mode: str) -> None:
     memory = store(tools, "The user lives in Hamburg")
     store(tools, "Lives in Hamburg", user="bob")
     answer = tools.json("MemoryForget", userId="ada", query="Hamburg office address", mode=mode)

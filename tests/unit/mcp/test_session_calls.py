@@ -31,7 +31,7 @@ def test_refusal_is_a_tool_result_with_is_error(conversation: Conversation) -> N
 
 def test_invalid_arguments_are_a_tool_result(conversation: Conversation) -> None:
     answer = conversation.say(call("echo", txt="x"))[0]
-    assert text_of(answer) == "txt: is not a field of this tool (did you mean text?); allowed: text"
+    assert text_of(answer) == "txt: is not a known field (did you mean text?); allowed: text"
     assert conversation.handlers.seen == []
 
 

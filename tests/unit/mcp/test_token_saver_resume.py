@@ -153,7 +153,7 @@ def test_filters_of_the_call_are_kept(tools: Caller, write: Write) -> None:
     assert keys(tools.json("smart_resume", verbosity=1), "project") == []
 
 
-def test_values_that_are_no_text_keep_their_type_when_they_are_cut(tools: Caller, write: Write) -> None:
+def test_values_that_are_not_text_keep_their_type_when_they_are_cut(tools: Caller, write: Write) -> None:
     write("current.plan", {"steps": [f"step {number}" for number in range(5000)], "done": 3})
     (row,) = tools.json("smart_resume")["context"]["current"]
     assert row["value"]["steps"][0] == "step 0"
@@ -280,7 +280,7 @@ def test_project_in_files_is_found_by_its_folder(
 
 
 @pytest.mark.parametrize("path", ["missing", "a-file", "a-file/below", "/", "~nobody-of-this-name/x"])
-def test_path_that_is_no_project_is_refused(here: Caller, tmp_path: Path, path: str) -> None:
+def test_path_that_is_not_a_project_is_refused(here: Caller, tmp_path: Path, path: str) -> None:
     (tmp_path / "here" / "a-file").touch()
     with pytest.raises(InvalidInput, match="project_path"):
         here.json("smart_resume", project_path=path)

@@ -47,7 +47,7 @@ def test_a_card_is_found_however_it_is_grouped(card: str) -> None:
 
 
 @pytest.mark.parametrize("card", _cards())
-def test_another_check_digit_is_no_card(card: str) -> None:
+def test_another_check_digit_is_not_a_card(card: str) -> None:
     other = card[:-1] + str((int(card[-1]) + 1) % 10)
     assert not [rule for rule, _ in rules(f"order {other} of Monday") if rule.startswith("personal")]
 

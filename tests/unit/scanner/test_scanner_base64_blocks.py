@@ -41,7 +41,7 @@ def test_a_block_that_is_named_a_secret_is_found() -> None:
     assert scan("keystore password:\n" + wrapped(RNG.randbytes(300))) != []
 
 
-def test_two_lines_are_no_block() -> None:
+def test_two_lines_are_not_a_block() -> None:
     assert scan(wrapped(RNG.randbytes(64), 64)) != []
 
 

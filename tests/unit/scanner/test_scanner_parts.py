@@ -54,12 +54,12 @@ def test_name_and_value_are_two_tokens() -> None:
     assert [token.text for token in tokens(f"{RANDOM}A={RANDOM}==")] == [RANDOM + "A", RANDOM + "=="]
 
 
-def test_escaped_line_break_is_no_part_of_the_token() -> None:
+def test_escaped_line_break_is_not_part_of_the_token() -> None:
     (token,) = tokens(f"a\\n{RANDOM}")
     assert (token.text, token.start) == (RANDOM, 3)
 
 
-def test_short_words_are_no_tokens() -> None:
+def test_short_words_are_not_tokens() -> None:
     assert tokens("short words only") == []
 
 

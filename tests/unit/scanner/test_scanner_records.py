@@ -28,7 +28,7 @@ def paths(record: Any, **options: Any) -> list[tuple[str | int | None, ...]]:
         pytest.param({"data": {"password": {"value": PASSWORD}}}, ("data", "password", "value"), id="path"),
         pytest.param({"data": {"credentials": {"bob": [HEX]}}}, ("data", "credentials", "bob", 0), id="list"),
         pytest.param({"rows": [["user", "password"], ["bob", HEX]]}, ("rows", 1, 1), id="table"),
-        pytest.param({"columns": ["a", "password"], "rows": [["x", HEX]]}, ("rows", 0, 1), id="heads beside the rows"),
+        pytest.param({"columns": ["a", "password"], "rows": [["x", HEX]]}, ("rows", 0, 1), id="heads next to the rows"),
         pytest.param({"fields": ["a", "password"], "values": ["x", HEX]}, ("values", 1), id="parallel lists"),
         pytest.param([{"name": "db password", "value": 4821}], (0, "value"), id="number"),
         pytest.param(
@@ -64,8 +64,8 @@ def test_a_named_value_is_found_at_its_path(record: Any, path: tuple[str | int |
         pytest.param({"key": "session.timeout", "text": "3600"}, id="timeout"),
         pytest.param({"tags": ["auth", "token"], "text": f"Fixed in {HEX}00000000"}, id="commit"),
         pytest.param({"title": "Token refresh", "text": f"request {UUID} failed"}, id="request"),
-        pytest.param({"text": "The API token is in vault", "data": {"request_id": UUID}}, id="id beside a sentence"),
-        pytest.param({"text": "The DB password is in vault", "data": {"port": 5432}}, id="port beside a sentence"),
+        pytest.param({"text": "The API token is in vault", "data": {"request_id": UUID}}, id="id next to a sentence"),
+        pytest.param({"text": "The DB password is in vault", "data": {"port": 5432}}, id="port next to a sentence"),
         pytest.param({"rows": [["password", "commit"], ["in vault", HEX]]}, id="another column"),
         pytest.param(
             {"entities": [{"name": "root password", "observations": ["in vault"]}, {"name": "build", "content": HEX}]},

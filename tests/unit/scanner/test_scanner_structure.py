@@ -135,7 +135,7 @@ def test_each_of_two_key_blocks_is_found() -> None:
     assert rules(f"{block}\nand\n{block}") == ["private-key"] * 2
 
 
-def test_certificate_between_keys_is_no_finding() -> None:
+def test_certificate_between_keys_is_not_a_finding() -> None:
     certificate = "-----BEGIN CERTIFICATE-----\n" + WORD * 8 + "\n-----END CERTIFICATE-----"
     assert rules(f"{certificate}\n{certificate}") == []
 

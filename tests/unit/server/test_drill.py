@@ -1,26 +1,37 @@
-"""The operator's drill on both engines: back up, lose, restore, erase, restore an older backup, move."""
+"""The operator's drill on all engines: back up, lose, restore, erase, restore an older backup, move."""
 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
+import shutil
+import sqlite3
+import threading
 import zipfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
+from qdrant_client import QdrantClient
 
 import postgres_server
 from contract.stores import NOW, a_memory, an_event
 from keepmum.cli.main import main
 from keepmum.core.errors import InvalidInput
 from keepmum.core.memory import Change
+from keepmum.server import settings
 from keepmum.service import team_backup
-from keepmum.service.team import open_shared
+from keepmum.service.team import Session, open_shared
+from keepmum.service.team_erasing import Erasing, Named
 from keepmum.stores.grants import ORGANISATION, Grant
-from keepmum.stores.shared import PostgresSpec, SharedSpec, SharedStore, TeamSqliteSpec
+from keepmum.stores.qdrant import create
+from keepmum.stores.shared import PostgresSpec, QdrantSpec, SharedSpec, SharedStore, TeamSqliteSpec
+from keepmum.stores.sqlite import team_file
+from qdrant_server import NAME, QdrantHttp
 
 
 class Site(NamedTuple):
@@ -44,23 +55,13 @@ class Site(NamedTuple):
             return {memory.text for memory in shared.acting(Grant(ORGANISATION)).between("", "~", 100)}
 
 
-def _database(name: str) -> postgres_server.Addresses:
-    """A database of its own with the tables."""
-    import psycopg
-
-    from keepmum.stores.postgres import create_roles, migrate
-
-    admin = postgres_server.server().admin
-    with psycopg.connect(admin, autocommit=True) as db:
-        db.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)".encode())
-        db.execute(f"CREATE DATABASE {name}".encode())
-    addresses = postgres_server.Addresses(admin.replace("/postgres?", f"/{name}?"))
-    create_roles(addresses.admin, "owner", "app")
-    migrate(addresses.owner)
-    return addresses
+@pytest.fixture
+def qdrant() -> Iterator[QdrantHttp]:
+    with QdrantHttp() as server:
+        yield server
 
 
-@pytest.fixture(params=["postgres", "sqlite"])
+@pytest.fixture(params=["postgres", "qdrant", "sqlite"])
 def site(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
     for name in list(os.environ):
         if name.startswith(("KEEPMUM", "CLAUDE", "CODEX", "CURSOR", "GEMINI", "OPENCODE", "COPILOT")):
@@ -69,19 +70,30 @@ def site(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setenv("HOME", str(tmp_path))
     spec: SharedSpec = TeamSqliteSpec(str(tmp_path / "server" / "memory.db"))
     if request.param == "postgres":
-        spec = PostgresSpec(_database("drill").app)
+        spec = PostgresSpec(postgres_server.database("drill").app)
         monkeypatch.setenv("KEEPMUM_SERVER_DATABASE_URL", spec.dsn)
-    assert main(["serve", "init"]) == 0
+    arguments: list[str] = []
+    if request.param == "qdrant":
+        server = request.getfixturevalue("qdrant")
+        spec = QdrantSpec(server.url, "", NAME, str(tmp_path / "server" / "memory.db"))
+        arguments = ["--database", server.url]
+    assert main(["serve", "init", *arguments]) == 0
     assert main(["people", "add", "ada", "--role", "writer", "--all"]) == 0
     return Site(tmp_path, spec)
 
 
 def _wipe(site: Site) -> None:
     if isinstance(site.spec, PostgresSpec):
-        _database("drill")
-    else:
-        for path in (site.home / "server").glob("memory.db*"):
-            path.unlink()
+        postgres_server.database("drill")
+        return
+    for path in (site.home / "server").glob("memory.db*"):
+        path.unlink()
+    if isinstance(site.spec, QdrantSpec):
+        client = QdrantClient(url=site.spec.url, check_compatibility=False)
+        client.delete_collection(NAME)
+        client.delete_collection(f"{NAME}_audit")
+        client.close()
+        create(site.spec.url, "", NAME)
 
 
 def test_a_backup_restores_everything(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
@@ -98,6 +110,19 @@ def test_a_backup_restores_everything(site: Site, capsys: pytest.CaptureFixture[
     capsys.readouterr()
     assert main(["serve", "verify", "--head", str(head)]) == 0
     assert capsys.readouterr().out.startswith("intact: ")
+
+
+def test_a_restore_brings_back_no_session(site: Site) -> None:
+    """Who has signed out since the backup must not be signed in again."""
+    session = Session(bytes(32), "p_1", "kkkkkkkk", {}, "alpha", 2 * NOW)
+    with site.opened() as shared:
+        shared.records.add_session(session, 1, NOW)
+    backup = str(site.home / "one.backup")
+    assert main(["serve", "backup", backup]) == 0
+    _wipe(site)
+    assert main(["serve", "restore", backup, "--yes"]) == 0
+    with site.opened() as shared:
+        assert shared.records.session(session.digest, NOW) is None
 
 
 def test_a_restore_does_not_bring_back_what_was_erased(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
@@ -122,6 +147,103 @@ def test_a_restore_does_not_bring_back_what_was_erased(site: Site, capsys: pytes
         assert any(row.subject == kept for row in rows)
         assert {person.name for person in shared.records.people() if person.removed_at is None} == {"admin"}
     assert main(["serve", "verify"]) == 0
+
+
+def test_the_last_administrator_is_not_erased(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
+    site.write("Written by the operator", "admin")
+    with site.opened() as shared:
+        people, erasures = shared.records.people(), shared.records.erasures()
+    for more in (["--dry-run"], ["--yes"]):
+        assert main(["serve", "erase", "--person", "admin", *more]) == 1
+        assert "no one else is admin of every project; give another person that role first" in capsys.readouterr().err
+    assert site.texts() == {"Written by the operator"}
+    with site.opened() as shared:
+        assert (shared.records.people(), shared.records.erasures()) == (people, erasures)
+    assert main(["people", "role", "ada", "admin", "--all"]) == 0
+    assert main(["serve", "erase", "--person", "admin", "--yes"]) == 0
+    assert site.texts() == set()
+
+
+def test_of_two_administrators_who_erase_each_other_one_stays(site: Site) -> None:
+    assert main(["people", "role", "ada", "admin", "--all"]) == 0
+    for name in ("ada", "admin"):
+        site.write(f"Written by {name}", name)
+    begin = threading.Barrier(2)
+    with site.opened() as shared:
+
+        def erase(name: str) -> bool:
+            erasing = Erasing(shared, b"a secret for tests only", "root")
+            begin.wait(20)
+            try:
+                erasing.erase(Named("person", name))
+            except InvalidInput:
+                return False
+            return True
+
+        with ThreadPoolExecutor(2) as threads:
+            erased = dict(zip(("ada", "admin"), threads.map(erase, ("ada", "admin")), strict=True))
+        assert sorted(erased.values()) == [False, True]
+        (stays,) = [name for name, done in erased.items() if not done]
+        assert [person.name for person in shared.records.people() if person.removed_at is None] == [stays]
+    assert site.texts() == {f"Written by {stays}"}
+
+
+def test_a_restore_erases_also_who_was_the_only_administrator_then(site: Site) -> None:
+    site.write("Written by the operator", "admin")
+    backup = str(site.home / "one.backup")
+    assert main(["serve", "backup", backup]) == 0
+    assert main(["people", "role", "ada", "admin", "--all"]) == 0
+    assert main(["serve", "erase", "--person", "admin", "--yes"]) == 0
+    _wipe(site)
+    assert main(["serve", "restore", backup, "--yes"]) == 0
+    assert site.texts() == set()
+    assert main(["people", "role", "ada", "admin", "--all"]) == 0
+
+
+def test_nothing_is_erased_that_the_journal_cannot_name(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
+    site.write("Written by ada", "ada")
+    journal = site.home / "server" / "erasures.jsonl"
+    journal.mkdir(parents=True)
+    assert main(["serve", "erase", "--person", "ada", "--yes"]) == 1
+    assert f"{journal}, cannot be written" in capsys.readouterr().err
+    assert site.texts() == {"Written by ada"}
+
+
+def test_an_erasure_reaches_everybody_who_had_the_name(site: Site) -> None:
+    assert main(["people", "remove", "ada", "--yes"]) == 0
+    assert main(["people", "add", "ada", "--role", "writer", "--all"]) == 0
+    assert main(["serve", "erase", "--person", "ada", "--yes"]) == 0
+    with site.opened() as shared:
+        assert [person.name for person in shared.records.people() if person.name == "ada"] == []
+
+
+def test_an_erased_project_is_in_no_role_and_in_no_key(site: Site) -> None:
+    site.write("Of a secret project", "ada", "skunkworks")
+    for project in ("skunkworks", "alpha"):
+        assert main(["people", "role", "ada", "writer", "--project", project]) == 0
+    for name, projects in (("one", ["skunkworks"]), ("two", ["skunkworks", "alpha"])):
+        named = [option for project in projects for option in ("--project", project)]
+        assert main(["keys", "make", "ada", "--name", name, *named]) == 0
+    assert main(["serve", "erase", "--project", "skunkworks", "--yes"]) == 0
+    with site.opened() as shared:
+        roles = {person.name: person.roles for person in shared.records.people()}
+        found = shared.records.keys()
+        shared.records.seal()
+        rows = shared.records.audit(limit=1_000)
+    assert roles == {"admin": {"*": "admin"}, "ada": {"*": "writer", "alpha": "writer"}}
+    keys = {key.name: (key.projects, key.withdrawn_at is None) for key in found}
+    assert (keys["one"], keys["two"], keys["first"]) == (((), False), (("alpha",), True), (None, True))
+    assert "skunkworks" not in repr(rows)
+
+
+@pytest.mark.parametrize("project", ["*", ""])
+def test_what_is_no_project_is_not_erased(site: Site, project: str, capsys: pytest.CaptureFixture[str]) -> None:
+    site.write("Deploys go through the blue pool")
+    assert main(["serve", "erase", "--project", project, "--yes"]) == 1
+    assert "must be the id of one project" in capsys.readouterr().err
+    assert site.texts() == {"Deploys go through the blue pool"}
+    with site.opened() as shared:
+        assert {person.name: person.roles for person in shared.records.people()}["admin"] == {"*": "admin"}
 
 
 def test_an_erased_name_is_in_no_file(site: Site) -> None:
@@ -208,11 +330,156 @@ def test_a_damaged_backup_is_refused(backup: Path, damage: str) -> None:
         pass
 
 
-def test_a_sqlite_file_moves_into_postgres(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.fixture
+def empty(monkeypatch: pytest.MonkeyPatch) -> str:
+    """The superuser's address of a database without tables, which no variable names."""
+    monkeypatch.delenv("KEEPMUM_SERVER_DATABASE_URL", raising=False)
+    return postgres_server.database("empty", migrated=False).admin
+
+
+def _stored(site: Site) -> Site:
+    """The server that server.toml names."""
+    chosen = settings.load(str(site.home), {})
+    assert chosen.database_owner_url
+    return Site(site.home, PostgresSpec(chosen.database_url))
+
+
+def test_a_lost_database_is_restored_into_an_empty_one(
+    site: Site, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    site.write("Deploys go through the blue pool")
+    backup = str(site.home / "one.backup")
+    assert main(["serve", "backup", backup]) == 0
+    monkeypatch.delenv("KEEPMUM_SERVER_DATABASE_URL", raising=False)
+    database = postgres_server.database("empty", migrated=False)
+    monkeypatch.setenv("KEEPMUM_SERVER_DATABASE_URL", database.app)
+    assert main(["serve", "restore", backup, "--yes"]) == 1
+    assert "has no tables of Keepmum" in capsys.readouterr().err
+    monkeypatch.delenv("KEEPMUM_SERVER_DATABASE_URL")
+    assert main(["serve", "restore", backup, "--yes", "--database", database.admin]) == 0
+    assert _stored(site).texts() == {"Deploys go through the blue pool"}
+    assert main(["serve", "check"]) == 0
+
+
+def test_a_move_makes_the_tables_and_names_the_database(
+    site: Site, empty: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     if isinstance(site.spec, PostgresSpec):
         pytest.skip("moves from a file")
     site.write("Deploys go through the blue pool")
-    target = _database("moved").app
+    capsys.readouterr()
+    assert main(["serve", "move", "--database", empty]) == 0
+    assert f"{site.home}/server/memory.db still has what was moved" in capsys.readouterr().err
+    assert _stored(site).texts() == site.texts()
+    assert main(["serve", "check"]) == 0
+
+
+def test_each_restore_keeps_the_file_that_it_replaces(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
+    if not isinstance(site.spec, TeamSqliteSpec):
+        pytest.skip("replaces a file")
+    backup = str(site.home / "one.backup")
+    site.write("Written before")
+    assert main(["serve", "backup", backup]) == 0
+    site.write("Written after")
+    kept = []
+    for _ in range(2):
+        capsys.readouterr()
+        assert main(["serve", "restore", backup, "--yes"]) == 0
+        kept.append(capsys.readouterr().err.partition("the former memory is in ")[2].partition(";")[0])
+        assert site.texts() == {"Written before"}
+    assert [_texts(path) for path in kept] == [{"Written before", "Written after"}, {"Written before"}]
+
+
+def test_a_restore_of_an_empty_memory_stays_empty(site: Site) -> None:
+    backup = str(site.home / "one.backup")
+    assert main(["serve", "backup", backup]) == 0
+    site.write("Written after")
+    if not isinstance(site.spec, TeamSqliteSpec):
+        _wipe(site)
+    assert main(["serve", "restore", backup, "--yes"]) == 0
+    assert [site.texts() for _ in range(2)] == [set(), set()]
+
+
+def test_a_repair_after_a_restore_brings_back_nothing_of_the_former_file(site: Site) -> None:
+    if not isinstance(site.spec, TeamSqliteSpec):
+        pytest.skip("repairs a file")
+    site.write("Written before")
+    backup = str(site.home / "one.backup")
+    assert main(["serve", "backup", backup]) == 0
+    site.write("Written after")
+    assert main(["serve", "restore", backup, "--yes"]) == 0
+    assert site.texts() == {"Written before"}
+    Path(site.spec.path).write_bytes(b"")
+    assert site.texts() <= {"Written before"}
+
+
+def _texts(database: str) -> set[str]:
+    """The texts in a SQLite file, read without opening it as a store."""
+    with contextlib.closing(sqlite3.connect(database)) as db:
+        return {text for (text,) in db.execute("SELECT text FROM memories")}
+
+
+@pytest.mark.usefixtures("site")
+def test_a_key_for_a_project_without_a_role_is_pointed_out(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["people", "add", "bob", "--role", "reader", "--project", "alpha"]) == 0
+    capsys.readouterr()
+    assert main(["keys", "make", "bob", "--project", "alpha", "--project", "beta"]) == 0
+    assert "no role in beta, so the key gives nothing there" in capsys.readouterr().err
+    assert main(["keys", "make", "ada", "--project", "beta"]) == 0  # she has a role in every project
+    assert "no role" not in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("site")
+def test_an_erasure_of_a_name_that_nobody_has_is_pointed_out(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["serve", "erase", "--person", "Ada", "--dry-run"]) == 0
+    assert "nothing here has that name" in capsys.readouterr().err
+    assert main(["serve", "erase", "--person", "ada", "--dry-run"]) == 0
+    assert "nothing here has that name" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("calls", range(8))
+def test_a_replacement_that_was_interrupted_leaves_one_of_both(
+    calls: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ended before each of its changes to a folder; the server had been killed, so its last writes are in the WAL."""
+    path, backup, again = (tmp_path / name for name in ("old.db", "new.db", "again.db"))
+    old, new = (Site(tmp_path, TeamSqliteSpec(str(file))) for file in (path, backup))
+    old.write("Of the former database")
+    new.write("Of the backup")
+    shutil.copyfile(backup, again)
+    with old.opened():
+        for suffix in ("", "-wal"):
+            shutil.copyfile(f"{path}{suffix}", tmp_path / f"copy{suffix}")
+    for suffix in ("", "-wal"):
+        (tmp_path / f"copy{suffix}").replace(f"{path}{suffix}")
+    left = itertools.count(calls, -1)
+
+    class Killed(BaseException):
+        pass
+
+    def counted(change: Any) -> Any:
+        def run(*names: Any) -> Any:
+            if next(left) == 0:
+                raise Killed
+            return change(*names)
+
+        return run
+
+    with monkeypatch.context() as patch:
+        for name in ("replace", "unlink"):
+            patch.setattr(os, name, counted(getattr(os, name)))
+        with contextlib.suppress(Killed):
+            team_file.replace(str(backup), str(path))
+    assert old.texts() in ({"Of the former database"}, {"Of the backup"})
+    team_file.replace(str(again), str(path))
+    assert old.texts() == {"Of the backup"}
+
+
+def test_a_file_and_qdrant_move_into_postgres(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
+    if isinstance(site.spec, PostgresSpec):
+        pytest.skip("is where the others move to")
+    site.write("Deploys go through the blue pool")
+    target = postgres_server.database("moved").app
     capsys.readouterr()
     assert main(["serve", "move", "--to", target]) == 0
     assert "moved and compared: 1 memory, 2 people, 1 key" in capsys.readouterr().out.replace("keys", "key")

@@ -93,7 +93,7 @@ def test_the_key_itself_is_not_stored(site: Site) -> None:
 
 
 @pytest.mark.parametrize("change", ["", "first", "last", "id", "case", "long", "short", "other"])
-def test_another_text_is_no_key(site: Site, change: str) -> None:
+def test_another_text_is_not_a_key(site: Site, change: str) -> None:
     text = _ada(site)
     others = {
         "": "", "first": "x" + text[1:], "last": text[:-1] + ("A" if text[-1] != "A" else "B"),
@@ -102,6 +102,7 @@ def test_another_text_is_no_key(site: Site, change: str) -> None:
     }  # fmt: skip
     assert site.ring.find(others[change]) is None
     assert site.ring.find("kmt_é" + text[5:]) is None
+    assert site.ring.find("\ud800") is None
 
 
 def test_another_secret_knows_no_key(site: Site) -> None:
@@ -126,7 +127,7 @@ def test_only_the_key_ring_compares_keys() -> None:
     """A comparison elsewhere might take a time that depends on the key."""
     server = Path(keys.__file__).parents[1]
     comparing = {path.name for path in server.rglob("*.py") if "digest_of(" in path.read_text(encoding="utf-8")}
-    assert comparing <= {"keys.py", "administration.py", "first.py"}
+    assert comparing <= {"keys.py", "api_keys.py", "administration.py", "first.py"}
 
 
 def test_an_expired_key_does_not_count(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -197,6 +198,25 @@ def test_a_rotation_without_overlap_ends_the_old_key(site: Site) -> None:
         site.admin.withdraw_key("aaaaaaaa")
 
 
+def test_a_holder_gets_no_key_that_is_valid_longer(site: Site) -> None:
+    old = _ada(site, days=30)
+    new = site.admin.renew_key(old[4:12])
+    assert new.key.expires_at == new.key.created_at + 30 * 86_400_000
+    again = site.admin.renew_key(old[4:12])
+    assert (again.key.expires_at or 0) <= again.key.created_at + 8 * 86_400_000, "the old key ends after the overlap"
+
+
+def test_a_holder_has_a_few_valid_keys_of_one_name(site: Site) -> None:
+    text = _ada(site)
+    for _ in range(3):
+        text = site.admin.renew_key(text[4:12]).text
+    with pytest.raises(InvalidInput, match="withdraw one"):
+        site.admin.renew_key(text[4:12])
+    site.admin.withdraw_key(text[4:12])
+    with pytest.raises(NotFound):
+        site.admin.renew_key(text[4:12])
+
+
 def test_the_last_use_is_kept_to_the_hour(site: Site) -> None:
     site.ring.find(_ada(site))
     site.ring.save_uses()
@@ -215,7 +235,7 @@ def test_a_name_that_misleads_is_refused(site: Site, name: str) -> None:
         site.admin.add(name, {})
 
 
-def test_a_key_is_no_name(site: Site) -> None:
+def test_a_key_is_not_a_name(site: Site) -> None:
     with pytest.raises(SecretFound):
         site.admin.add(make_key().text, {})
     with pytest.raises(SecretFound):
@@ -224,10 +244,10 @@ def test_a_key_is_no_name(site: Site) -> None:
 
 def test_the_last_administrator_stays(site: Site) -> None:
     site.admin.add("root", {"*": "admin"})
-    with pytest.raises(InvalidInput, match="nobody else"):
+    with pytest.raises(InvalidInput, match="no one else"):
         site.admin.remove("root")
     for role in ("writer", None):
-        with pytest.raises(InvalidInput, match="nobody else"):
+        with pytest.raises(InvalidInput, match="no one else"):
             site.admin.set_role("root", "*", role)
     site.admin.add("second", {"*": "admin"})
     site.admin.remove("root")
@@ -239,11 +259,53 @@ def test_what_an_administrator_does_is_audited(site: Site) -> None:
     site.admin.rotate_key(text[4:12])
     site.admin.withdraw_key(text[4:12])
     site.admin.remove("ada")
+    site.admin.restore("ada")
     site.records.seal()
     done = [row.action for row in site.records.audit()]
     assert done == [
         "person-added", "key-made", "role-admin", "key-made", "key-rotated", "key-withdrawn", "person-removed",
+        "key-withdrawn", "person-restored",
     ]  # fmt: skip
+
+
+# -- restoring
+
+
+def test_a_restored_person_has_the_roles_of_before_and_none_of_the_keys(site: Site) -> None:
+    text = _ada(site)
+    site.admin.remove("ada")
+    assert [person.name for person in site.admin.removed()] == ["ada"]
+    restored = site.admin.restore("ada")
+    assert site.admin.people() == [restored]
+    assert restored.roles == {"alpha": "writer", "beta": "reader"}
+    assert site.admin.removed() == []
+    assert site.ring.find(text) is None
+    assert site.ring.find(site.admin.make_key("ada", "new").text) is not None
+
+
+def test_nobody_is_restored_in_the_place_of_another(site: Site) -> None:
+    first = site.admin.add("ada", {"alpha": "reader"})
+    site.admin.remove("ada")
+    second = site.admin.add("ada", {"beta": "reader"})
+    with pytest.raises(InvalidInput, match="ada is taken"):
+        site.admin.restore(first.id)
+    site.admin.remove("ada")
+    assert site.admin.restore(first.id).roles == {"alpha": "reader"}
+    site.admin.remove("ada")
+    assert site.admin.restore(second.id).roles == {"beta": "reader"}
+
+
+def test_only_a_removed_person_whose_data_is_there_is_restored(site: Site) -> None:
+    ada = site.admin.add("ada", {"alpha": "reader"})
+    for name in ("ada", "bob", ""):
+        with pytest.raises(NotFound, match="no removed person"):
+            site.admin.restore(name)
+    site.admin.remove("ada")
+    site.records.erase_person(ada.id)
+    for name in ("ada", ada.id, f"erased-{ada.id}"):
+        with pytest.raises(NotFound, match="no removed person"):
+            site.admin.restore(name)
+    assert site.admin.removed() == []
 
 
 # -- the secret

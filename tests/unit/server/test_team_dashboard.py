@@ -3,97 +3,24 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+import json
+import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
 
 from keepmum.dashboard import site
+from keepmum.dashboard.sessions import Secrets, Sessions
 from keepmum.server.app import build
-from keepmum.server.dashboard_sessions import SECONDS, Sessions
-from keepmum.server.people.administration import Administration
+from keepmum.server.dashboard.sign_in import MOST_OF_KEY
+from keepmum.server.people.api_keys import ApiKeys
 from keepmum.server.people.keys import KeyRing, make_key
-from keepmum.server.people.roles import Role
 from keepmum.server.settings import ServerSettings
 from keepmum.service import Place
 from keepmum.service.team import ORGANISATION, Grant, TeamSqliteSpec, open_team
 from keepmum.workspace.allowlist import AllowlistScanner
-from keepmum_scanner import scan
-
-SECRET = b"a secret for tests only"
-ORIGIN = "http://127.0.0.1:3100"
-TEXTS = {"api": "Deploys of the interface run at noon", "web": "The colours of the site are in a table"}
-
-
-class Served:
-    """A server with one memory in each of two projects, whose administration is in this process."""
-
-    def __init__(self, folder: Path, client: TestClient, admin: Administration, memories: dict[str, str]) -> None:
-        self.folder = folder
-        self.client = client
-        self.admin = admin
-        self.memories = memories  # their ids by project
-
-    def key(self, person: str, roles: dict[str, Role]) -> Any:
-        """A new key of a new person."""
-        self.admin.add(person, roles)
-        return self.admin.make_key(person, "browser")
-
-    def signed_in(self, text: str) -> Tab:
-        """The tab of who signs in with a key."""
-        reply = self.post("/session", {"key": text})
-        assert reply.status_code == 200, reply.text
-        cookie = reply.headers["set-cookie"].partition(";")[0]
-        self.client.cookies.clear()
-        return Tab(self, {"Cookie": cookie, "X-Keepmum-Tab": reply.json()["tab"]})
-
-    def post(self, path: str, value: object, **headers: str) -> Any:
-        """What the server answers to its own page."""
-        given = {"Origin": ORIGIN, "Sec-Fetch-Site": "same-origin", **headers}
-        return self.client.post(f"/dashboard{path}", json=value, headers=given)
-
-
-class Tab:
-    """A page with a session."""
-
-    def __init__(self, served: Served, headers: dict[str, str]) -> None:
-        self.served = served
-        self.headers = headers
-
-    def post(self, path: str, value: object, **headers: str) -> Any:
-        """Call with the session; `headers` replace those of the tab."""
-        return self.served.post(path, value, **{**self.headers, **headers})
-
-    def ask(self, view: str, **args: Any) -> Any:
-        """The whole answer of a view."""
-        reply = self.post("/api/ask", {"view": view, "args": args})
-        assert reply.status_code == 200, reply.text
-        return reply.json()
-
-    def change(self, verb: str, **args: Any) -> Any:
-        """What the server answers to a verb."""
-        return self.post("/api/change", {"do": verb, "args": args})
-
-    def revision(self, project: str) -> int:
-        """The revision of the project's memory."""
-        return int(self.ask("memory", id=self.served.memories[project])["data"]["memory"]["revision"])
-
-
-@pytest.fixture
-def served(tmp_path: Path) -> Iterator[Served]:
-    with contextlib.closing(open_team(TeamSqliteSpec(str(tmp_path / "memory.db")), AllowlistScanner(None))) as team:
-        memories = {}
-        for project, text in TEXTS.items():
-            place = Place(project=project, name=project)
-            with team.service(Grant(ORGANISATION), actor="root", place=place, origin="rest") as service:
-                memories[project] = service.remember(text, title=text[:20]).memory.id
-        ring = KeyRing(team.records, SECRET)
-        admin = Administration(team.records, SECRET, scan, "root", ring.forget)
-        app = build(team, ring, ServerSettings(str(tmp_path)))
-        with TestClient(app, base_url=ORIGIN, raise_server_exceptions=False) as client:
-            yield Served(tmp_path, client, admin, memories)
+from unit.server.tabs import ORIGIN, SECRET, TEXTS, Served, Tab
 
 
 @pytest.fixture
@@ -119,6 +46,12 @@ def test_every_answer_has_the_headers_of_the_page(served: Served) -> None:
 @pytest.mark.parametrize("path", ["/../server.py", "/%2e%2e/dashboard.py", "/lib", "//etc/passwd"])
 def test_other_files_do_not_exist(served: Served, path: str) -> None:
     assert served.client.get(f"/dashboard{path}").status_code == 404
+
+
+@pytest.mark.parametrize("path", ["/", "/dashboard"])
+def test_the_address_of_the_server_leads_to_the_page(served: Served, path: str) -> None:
+    reply = served.client.get(path, follow_redirects=False)
+    assert (reply.status_code, reply.headers["location"]) == (308, "/dashboard/")
 
 
 def test_a_link_from_elsewhere_leads_to_the_page_and_to_nothing_else(served: Served) -> None:
@@ -151,7 +84,7 @@ def test_without_tls_nobody_signs_in_from_another_machine(tmp_path: Path) -> Non
     assert "HTTPS" in reply.json()["error"]["message"]
 
 
-def test_a_wrong_key_opens_nothing_and_the_tenth_is_told_to_wait(served: Served) -> None:
+def test_a_wrong_key_opens_nothing_and_the_tenth_has_to_wait(served: Served) -> None:
     replies = [served.post("/session", {"key": make_key().text}) for _ in range(11)]
     assert [reply.status_code for reply in replies] == [401] * 10 + [429]
     assert int(replies[-1].headers["retry-after"]) > 0
@@ -159,30 +92,56 @@ def test_a_wrong_key_opens_nothing_and_the_tenth_is_told_to_wait(served: Served)
     assert served.signed_in(served.key("ada", {"api": "reader"}).text).ask("live")
 
 
+def test_a_key_with_half_a_surrogate_pair_is_a_wrong_key(served: Served) -> None:
+    headers = {"Origin": ORIGIN, "Sec-Fetch-Site": "same-origin", "Content-Type": "application/json"}
+    reply = served.client.post("/dashboard/session", content=r'{"key": "\ud800"}', headers=headers)
+    assert reply.status_code == 401
+
+
 def test_the_key_is_in_no_answer_and_no_session_is_kept_as_it_is_sent(served: Served) -> None:
-    sessions = Sessions()
-    cookie, tab = sessions.open("abcdefgh", "api")
-    assert cookie not in repr(vars(sessions))
-    assert tab not in repr(vars(sessions))
+    sessions = Sessions(16)
+    made = sessions.open()
+    assert made.cookie not in repr(vars(sessions))
+    assert made.tab not in repr(vars(sessions))
     key = served.key("ada", {"api": "reader"}).text
     assert key not in served.post("/session", {"key": key}).text
+    tab = served.signed_in(key)
+    stored = served.file.read_bytes() + served.file.with_name(served.file.name + "-wal").read_bytes()
+    secrets = [tab.headers["Cookie"].partition("=")[2], tab.headers["X-Keepmum-Tab"]]
+    assert not any(secret.encode() in stored for secret in secrets)
+    assert Secrets(*secrets).digest in stored
 
 
-def test_a_session_ends_after_twelve_hours() -> None:
-    now = [0.0]
-    sessions = Sessions(lambda: now[0])
-    cookie, tab = sessions.open("abcdefgh", "api")
-    now[0] = SECONDS - 1
-    assert sessions.find(cookie, tab)
-    now[0] = SECONDS
-    assert sessions.find(cookie, tab) is None
+def test_a_session_ends_after_twelve_hours(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun = time.time_ns()
+    tab = served.signed_in(served.key("ada", {"api": "reader"}).text)
+    hours = 3600 * 10**9
+    monkeypatch.setattr(time, "time_ns", lambda: begun + 12 * hours - 10**9)
+    assert tab.post("/projects", {}).status_code == 200
+    monkeypatch.setattr(time, "time_ns", lambda: begun + 12 * hours + 60 * 10**9)
+    assert tab.post("/projects", {}).status_code == 401
 
 
-def test_the_oldest_session_of_a_key_ends_when_it_opens_many() -> None:
-    sessions = Sessions()
-    first, *others = [sessions.open("abcdefgh", "api") for _ in range(17)]
-    assert sessions.find(*first) is None
-    assert all(sessions.find(*each) for each in others)
+def test_the_oldest_session_of_a_key_ends_when_it_opens_many(served: Served) -> None:
+    key, other = (served.key(name, {"api": "reader"}).text for name in ("ada", "bob"))
+    tabs = [served.signed_in(text) for text in (other, *[key] * (MOST_OF_KEY + 1))]
+    assert [tab.post("/projects", {}).status_code for tab in tabs] == [200, 401, *[200] * MOST_OF_KEY]
+
+
+def test_a_changed_key_of_the_variable_ends_the_sessions_of_the_former_one() -> None:
+    before = ApiKeys(json.dumps([{"key": "one", "name": "ci", "projects": ["api"]}]), SECRET)
+    after = ApiKeys(json.dumps([{"key": "two", "name": "ci", "projects": ["api"]}]), SECRET)
+    found = before.find("one")
+    assert found is not None
+    assert before.holder(found.key, {}) == found
+    assert after.holder(found.key, {}) is None
+
+
+def test_a_key_of_the_variable_signs_in_as_a_writer(served: Served) -> None:
+    tab = served.signed_in("env")
+    about = tab.ask("live", about=True)["about"]
+    assert (about["project"], "edit" in about["can"], "decide" in about["can"]) == ("api", True, False)
+    assert tab.post("/projects", {}).json()["projects"] == ["api"]
 
 
 # -- refusals
@@ -216,7 +175,7 @@ def test_a_call_without_an_origin_is_refused(reader: Tab) -> None:
     assert reply.status_code == 403
 
 
-def test_a_key_in_the_header_is_no_session(served: Served) -> None:
+def test_a_key_in_the_header_is_not_a_session(served: Served) -> None:
     key = served.key("ada", {"api": "reader"}).text
     reply = served.post("/api/ask", {"view": "live", "args": {}}, Authorization=f"Bearer {key}")
     assert reply.status_code == 401
@@ -237,7 +196,7 @@ def test_who_signs_out_has_no_session(reader: Tab) -> None:
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"{", b"[" * 100_000])
-def test_what_is_no_object_is_refused(reader: Tab, body: bytes) -> None:
+def test_what_is_not_an_object_is_refused(reader: Tab, body: bytes) -> None:
     headers = {**reader.headers, "Origin": ORIGIN, "Content-Type": "application/json"}
     assert reader.served.client.post("/dashboard/api/ask", content=body, headers=headers).status_code == 422
 
@@ -268,6 +227,22 @@ def test_a_writer_moves_to_the_trash_in_their_own_name(writer: Tab) -> None:
     assert "decide" not in writer.ask("live", about=True)["about"]["can"]
     assert writer.change("forget", ids=[memory], expected={memory: writer.revision("api")}).status_code == 200
     assert writer.ask("memory", id=memory)["data"]["memory"]["updated_by"] == "wri"
+
+
+def test_a_writer_takes_back_no_decision_of_a_curator(served: Served, writer: Tab) -> None:
+    curator = served.signed_in(served.key("cur", {"api": "curator"}).text)
+    place = Place(project="api", name="api")
+    with served.team.service(
+        Grant(ORGANISATION), actor="wri", place=place, origin="rest", curates=lambda _: False
+    ) as service:
+        service.remember("Always deploy at noon", kind="instruction")
+    (item,) = curator.ask("review")["data"]["items"]
+    later = curator.change("decide", item=item["id"], decision="later").json()["data"]["undo"]
+    assert writer.change("undo", undo=later).status_code == 403
+    assert writer.change("undo", undo="accepted:" + served.memories["api"]).status_code == 403
+    assert not curator.ask("review")["data"]["items"]
+    assert curator.change("undo", undo=later).status_code == 200
+    assert curator.ask("review")["data"]["items"]
 
 
 def test_a_curator_decides_as_a_person(served: Served) -> None:

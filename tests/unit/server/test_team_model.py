@@ -10,7 +10,7 @@ import pytest
 
 from keepmum.embedding.background import BackgroundEmbedder
 from keepmum.embedding.fake import FakeEmbedder
-from keepmum.service import Place
+from keepmum.service import Place, team_model
 from keepmum.service.team import ORGANISATION, Grant, Team, TeamSqliteSpec
 from keepmum.stores.shared import open_shared
 from keepmum.workspace.allowlist import AllowlistScanner
@@ -50,7 +50,8 @@ def _cosine(team: Team) -> float | None:
     return None if match.legs is None else match.legs.cosine
 
 
-def test_a_search_uses_the_model_once_it_is_open(opened: Opened) -> None:
+def test_a_search_uses_the_model_once_it_is_open(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(team_model, "_WAIT", 30.0)  # seconds; a search waits for its vector on a busy machine too
     team = opened(BackgroundEmbedder(FakeEmbedder))
     _wait_for("ready", team)
     assert team.model_ready

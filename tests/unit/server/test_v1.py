@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
+import time
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +13,9 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from server_app import ENGINES, client_of, keys
+from keepmum.service.team import ORGANISATION, Grant, open_shared
+from keepmum.stores.shared import SharedSpec
+from server_app import ENGINES, client_of, keys, spec_of
 
 PATH = "/api/v1/memories"
 _names = (f"p{number}-{uuid.uuid4().hex[:8]}" for number in itertools.count())
@@ -20,8 +24,9 @@ _names = (f"p{number}-{uuid.uuid4().hex[:8]}" for number in itertools.count())
 class Api:
     """Calls of one server by several keys: ada has two projects, bob another one, root all."""
 
-    def __init__(self, client: TestClient, one: str, two: str, other: str) -> None:
+    def __init__(self, client: TestClient, spec: SharedSpec, one: str, two: str, other: str) -> None:
         self._client = client
+        self._spec = spec
         self.one, self.two, self.other = one, two, other
 
     def ask(self, method: str, path: str, body: Any = None, *, key: str = "ada", **query: Any) -> tuple[int, Any]:
@@ -36,6 +41,13 @@ class Api:
         assert status == 201, answer
         return str(answer["data"]["id"])
 
+    def prune(self) -> None:
+        """Remove the activity log, as happens after 90 days."""
+        with contextlib.closing(open_shared(self._spec)) as shared:
+            maintenance = shared.acting(Grant(ORGANISATION)).features.maintenance
+            assert maintenance is not None
+            maintenance.upkeep(time.time_ns() // 1_000_000 + 100 * 86_400_000)
+
     def loaded(self, *ids: str, key: str = "ada") -> list[dict[str, Any]]:
         status, answer = self.ask("GET", f"{PATH}/load", ids=",".join(ids), key=key)
         assert status == 200
@@ -46,17 +58,18 @@ class Api:
 @pytest.fixture(scope="module", params=ENGINES)
 def served(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[tuple[TestClient, Any]]:
+) -> Iterator[tuple[TestClient, SharedSpec, list[str]]]:
     folder: Path = tmp_path_factory.mktemp("server")
     names = [next(_names) for _ in range(3)]
     given = keys(ada=names[:2], bob=names[2:], root=None)
     with client_of(request.param, folder, given, {"writes_per_minute": 0, "reads_per_minute": 0}) as client:
-        yield client, names
+        yield client, spec_of(request.param, folder), names
 
 
 @pytest.fixture
-def api(served: tuple[TestClient, Any]) -> Api:
-    return Api(served[0], *served[1])
+def api(served: tuple[TestClient, SharedSpec, list[str]]) -> Api:
+    client, spec, names = served
+    return Api(client, spec, *names)
 
 
 @pytest.fixture
@@ -150,7 +163,7 @@ def test_memories_of_other_projects_are_left_out(api: Api) -> None:
     assert [memory["id"] for memory in api.loaded(foreign, own)] == [own]
 
 
-def test_an_id_that_is_no_uuid_is_refused(api: Api) -> None:
+def test_an_id_that_is_not_a_uuid_is_refused(api: Api) -> None:
     for method, path, body in (("PUT", f"{PATH}/abc", {"text": "a"}), ("DELETE", f"{PATH}/abc", None)):
         assert api.ask(method, path, body) == (400, _error(400, 'params/id must match format "uuid"'))
     assert api.ask("GET", f"{PATH}/load", ids="abc")[0] == 400
@@ -241,6 +254,25 @@ def test_a_deleted_memory_is_gone_and_its_audit_stays(api: Api) -> None:
     assert [event["action"] for event in events] == ["create", "update", "delete"]
     assert {(event["memoryId"], event["actor"], event["project"]) for event in events} == {(memory, "ada", api.one)}
     assert list(events[0]) == ["id", "memoryId", "action", "actor", "project", "timestamp", "title"]
+
+
+def test_the_audit_outlives_the_activity_log(api: Api) -> None:
+    memory = api.store("what happened stays known")
+    before = api.ask("GET", f"{PATH}/{memory}/audit")[1]["data"]
+    api.prune()
+    after = api.ask("GET", f"{PATH}/{memory}/audit")[1]["data"]
+    assert [before[0].pop("title"), before] == ["about what happened stays known", after]
+
+
+def test_the_audit_shows_the_events_of_readable_projects(api: Api) -> None:
+    """Of a memory that was moved from one that ada may read to one that she may not."""
+    memory = api.store("to be moved")
+    whole = api.ask("GET", f"/api/v2/memories/{memory}", key="root")[1]["data"]
+    body = {"memory": {**whole, "project": api.other, "revision": whole["revision"] + 1}}
+    assert api.ask("PUT", f"/api/v2/memories/{memory}", body, key="root")[0] == 200
+    status, seen = api.ask("GET", f"{PATH}/{memory}/audit")
+    assert (status, [event["project"] for event in seen["data"]]) == (200, [api.one])
+    assert [event["project"] for event in api.ask("GET", f"{PATH}/{memory}/audit", key="bob")[1]["data"]] == [api.other]
 
 
 def test_the_configuration_names_the_collection(api: Api) -> None:

@@ -26,15 +26,16 @@ from keepmum.workspace.credentials import Server
 from rest_server import KEY, Answer, FakeServer, behind
 from unit.stores.rest_parts import raw_server
 
-SHORT = 0.4  # seconds that a request may take here
-SLACK = 1.5  # seconds by which a busy machine may be late
+SHORT = 0.8  # seconds that a request may take which never gets its answer
+PATIENT = 20.0  # seconds that one may take which gets an answer
+SLACK = 10.0  # seconds by which a busy machine may be late
 LIMIT = 20.0  # seconds for a thread to end
 _HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n"
 
 
 @pytest.fixture
 def client(origin: str) -> Iterator[HttpClient]:
-    with contextlib.closing(HttpClient(Server(origin, KEY), seconds=SHORT * 5)) as opened:
+    with contextlib.closing(HttpClient(Server(origin, KEY), seconds=PATIENT)) as opened:
         yield opened
 
 
@@ -81,7 +82,7 @@ def test_a_slow_server_does_not_exceed_the_deadline(serve: Callable[[socket.sock
     with raw_server(serve) as origin:
         error, took = failed_request(origin)
     assert isinstance(error, StoreUnavailable)
-    assert "took too long" in str(error)
+    assert error.unsent or "took too long" in str(error), "a busy machine may not connect in time"
     assert took < SHORT + SLACK
 
 
@@ -119,6 +120,7 @@ def test_the_thread_of_a_request_past_its_deadline_ends(
         )
         with pytest.raises(StoreUnavailable):
             client.request("GET", "/api/v1/config")
+        client.close()  # also ends the thread when its own timeout came first, and the connection is idle
         join_request_threads(before)
 
 
@@ -136,7 +138,6 @@ def test_a_request_past_its_deadline_does_not_end_another() -> None:
     def serve(connection: socket.socket) -> None:
         if b"/slow" in connection.recv(4096):
             connection.sendall(_HEAD[:20])
-            time.sleep(SHORT)
             half_way.set()
             _drip_head(connection)
         timed_out.wait(LIMIT)
@@ -151,22 +152,34 @@ def test_a_request_past_its_deadline_does_not_end_another() -> None:
         slow = threading.Thread(target=request_slow)
         slow.start()
         assert half_way.wait(LIMIT)
-        assert http.request("GET", "/other") == {}
+        assert http.request("GET", "/other", bulk=True) == {}, "it has a later deadline"
         slow.join(LIMIT)
 
 
 def test_a_refused_connection_is_reported_as_unreachable() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        origin = f"http://127.0.0.1:{taken.getsockname()[1]}"
-    error, _ = failed_request(origin)
-    assert isinstance(error, StoreUnavailable)
+    error = _refused(SHORT)
     assert error.unsent, "nothing was sent"
+
+
+def test_a_deadline_that_ends_before_a_connection_exists_says_that_nothing_was_sent() -> None:
+    error = _refused(0.0)
+    assert error.unsent
+
+
+def _refused(seconds: float) -> StoreUnavailable:
+    """The error of a request to a port that nobody listens on."""
+    with socket.socket() as bound:  # stays bound, so that no other test's server gets the port
+        bound.bind(("127.0.0.1", 0))
+        origin = f"http://127.0.0.1:{bound.getsockname()[1]}"
+        error, _ = failed_request(origin, seconds=seconds)
+    assert isinstance(error, StoreUnavailable)
     assert str(error) == f"{origin}: the server cannot be reached"
+    return error
 
 
 def test_after_a_broken_connection_the_request_counts_as_sent() -> None:
     with raw_server(_break) as origin:
-        error, _ = failed_request(origin, "POST")
+        error, _ = failed_request(origin, "POST", seconds=PATIENT)
     assert isinstance(error, StoreUnavailable)
     assert not error.unsent
 
@@ -214,7 +227,7 @@ def test_a_retry_after_beyond_the_deadline_is_not_waited_for(client: HttpClient,
     began = time.monotonic()
     with pytest.raises(StoreUnavailable):
         client.request("GET", "/api/v1/config")
-    assert time.monotonic() - began < SHORT * 5 + SLACK
+    assert time.monotonic() - began < PATIENT
     assert len(fake.requests) == 1
 
 
@@ -229,7 +242,7 @@ def test_connections_are_reused() -> None:
             connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
 
     with raw_server(serve) as origin:
-        client = HttpClient(Server(origin, KEY), seconds=SHORT * 5)
+        client = HttpClient(Server(origin, KEY), seconds=PATIENT)
         for _ in range(3):
             client.request("GET", "/api/v1/config")
         client.close()
@@ -251,7 +264,7 @@ def test_connections_to_localhost_are_reused(monkeypatch: pytest.MonkeyPatch, ad
     found = [(0, 0, 0, "", (each, 0)) for each in ("::1", "127.0.0.1")]
     monkeypatch.setattr(socket, "getaddrinfo", _lookup_with("localhost", found))
     with raw_server(serve, address) as origin:
-        client = HttpClient(Server(f"http://localhost:{origin.rpartition(':')[2]}", KEY), seconds=SHORT * 5)
+        client = HttpClient(Server(f"http://localhost:{origin.rpartition(':')[2]}", KEY), seconds=PATIENT)
         for _ in range(3):
             client.request("GET", "/api/v1/config")
         client.close()

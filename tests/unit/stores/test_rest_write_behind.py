@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,7 +20,7 @@ def listed(memory: Memory) -> Memory:
 
 def test_a_new_memory_is_saved(tmp_path: Path) -> None:
     mirror = sqlite.SqliteStore(str(tmp_path / "mirror.db"))
-    cache, memory = WriteBehindCache(mirror), a_memory()
+    cache, memory = WriteBehindCache(mirror, time.monotonic), a_memory()
     cache.add([memory], {})
     cache.flush()
     assert mirror.get([memory.id]) == [memory]
@@ -28,7 +29,7 @@ def test_a_new_memory_is_saved(tmp_path: Path) -> None:
 
 def test_a_response_from_before_a_local_write_does_not_overwrite_it(tmp_path: Path) -> None:
     mirror = sqlite.SqliteStore(str(tmp_path / "mirror.db"))
-    cache, memory = WriteBehindCache(mirror), a_memory(key="deploy.pool")
+    cache, memory = WriteBehindCache(mirror, time.monotonic), a_memory(key="deploy.pool")
     cache.add([listed(memory)], {})  # by a thread that read the list while the write was not finished
     put(mirror, memory)
     cache.flush()
@@ -38,7 +39,7 @@ def test_a_response_from_before_a_local_write_does_not_overwrite_it(tmp_path: Pa
 
 def test_a_response_from_before_a_local_change_does_not_overwrite_it(tmp_path: Path) -> None:
     mirror = sqlite.SqliteStore(str(tmp_path / "mirror.db"))
-    cache, memory = WriteBehindCache(mirror), a_memory()
+    cache, memory = WriteBehindCache(mirror, time.monotonic), a_memory()
     put(mirror, memory)
     cache.add([listed(memory)], {memory.id: memory})
     changed = replace(memory, key="deploy.pool", revision=memory.revision + 1)
@@ -50,7 +51,7 @@ def test_a_response_from_before_a_local_change_does_not_overwrite_it(tmp_path: P
 
 def test_a_change_at_the_server_is_saved(tmp_path: Path) -> None:
     mirror = sqlite.SqliteStore(str(tmp_path / "mirror.db"))
-    cache, memory = WriteBehindCache(mirror), a_memory()
+    cache, memory = WriteBehindCache(mirror, time.monotonic), a_memory()
     put(mirror, memory)
     cache.add([listed(memory)], {memory.id: memory})
     cache.flush()

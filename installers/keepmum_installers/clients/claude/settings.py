@@ -20,7 +20,7 @@ PYTHON = "python3"
 """The interpreter of hooks and server in committed files, which are the same on every machine."""
 
 EVENTS = {"SessionStart": "session-start", "Stop": "stop"}
-"""The events that we have hooks for, besides the guard's: the client's name, and ours."""
+"""The events that we have hooks for, other than the guard's: the client's name, and ours."""
 
 _FILES = {"project": "settings.json", "local": "settings.local.json"}
 _SERVERS = "mcpServers"

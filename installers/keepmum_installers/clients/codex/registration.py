@@ -52,7 +52,7 @@ def plan(spec: InstallSpec, machine: Machine) -> Plan:
 
 
 def plugin_files(spec: InstallSpec, machine: Machine) -> Mapping[str, str]:
-    """The files of the generated plugin; none when the bundle is no folder on this machine.
+    """The files of the generated plugin; none when the bundle is not a folder on this machine.
 
     Raises: InstallError when the bundle is incomplete.
     """

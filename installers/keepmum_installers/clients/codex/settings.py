@@ -31,7 +31,7 @@ NAME = "codex"
 """The client's name in our commands, files and settings."""
 
 EVENTS = {"SessionStart": "session-start", "Stop": "stop"}
-"""The events that we have hooks for, besides the guard's: the client's name, and ours."""
+"""The events that we have hooks for, other than the guard's: the client's name, and ours."""
 
 SERVER = "keepmum"
 """The server's key. The client omits the plugin's name from tool names, and drops one of two equal keys: it must be

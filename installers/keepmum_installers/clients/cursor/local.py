@@ -1,4 +1,4 @@
-"""Installation for one user: a plugin in the folder that Cursor reads besides its marketplaces.
+"""Installation for one user: a plugin in the folder that Cursor reads in addition to its marketplaces.
 
 The plugin is five small files, which name hooks and server of the bundle by full path: the client refuses a symbolic
 link that leads out of its folder, and a copy of the code would be outdated after each pull.
@@ -32,7 +32,7 @@ def plugin_folder(machine: Machine) -> str:
 
 
 def plan(spec: InstallSpec, machine: Machine) -> Plan:
-    """The changes of the plugin's files; none when the source is no folder on this machine.
+    """The changes of the plugin's files; none when the source is not a folder on this machine.
 
     Raises: InstallError when the named source is not valid.
     """

@@ -45,7 +45,7 @@ NAME = "cursor"
 """The client's name in our commands, files and settings."""
 
 EVENTS = {"sessionStart": "session-start", "stop": "stop"}
-"""The events that we have hooks for, besides the guard's: the client's name, and ours."""
+"""The events that we have hooks for, other than the guard's: the client's name, and ours."""
 
 MANIFEST = ".cursor-plugin/plugin.json"
 HOOKS = "hooks/cursor.json"

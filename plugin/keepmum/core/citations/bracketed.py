@@ -199,7 +199,7 @@ class _Parser:
         return self._language.heads is _JAVA and head.lastgroup == "block"
 
     def _extent(self, head: re.Match[str], group: str, kind: str, stack: list[_Open]) -> tuple[int, int] | None:
-        """The end of a definition and the position of its body's bracket, or -1; None when it is no definition."""
+        """The end of a definition and the position of its body's bracket, or -1; None when it is not a definition."""
         name_end = head.end(group)
         if kind == "group":
             end = self._partner.get(head.start(group))

@@ -28,7 +28,7 @@ class Parsed(NamedTuple):
     definitions: Sequence[Definition]
     uncommented: str
     blanked: str  # also without the content of strings
-    unused: re.Pattern[str] | None = None  # lines of `blanked` that are no code, such as docstrings
+    unused: re.Pattern[str] | None = None  # lines of `blanked` that are not code, such as docstrings
 
     def code(self, definition: Definition) -> str:
         """The code of a definition without comments."""

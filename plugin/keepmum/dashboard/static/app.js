@@ -7,7 +7,9 @@ import { address, go, useRoute } from "./lib/route.js";
 import { refreshAbout, undo, useHost, useShared, watchChanges } from "./lib/state.js";
 import { counted, figures, KEYS } from "./lib/words.js";
 
-/** @type {Record<string, { icon: string, title: string, load: () => Promise<{ Screen: any }> }>} */
+/** @typedef {{ icon: string, title: string, load: () => Promise<{ Screen: any }>, key?: string, group?: string }} PageOf key: after `g` */
+
+/** @type {Record<string, PageOf>} */
 const PAGES = {
   home: { icon: "home", title: "Home", load: () => import("./screens/home.js") },
   memories: { icon: "list", title: "Memories", load: () => import("./screens/memories.js") },
@@ -25,17 +27,32 @@ function switchTheme() {
   localStorage.setItem(THEME, root.dataset.theme);
 }
 
-/** @param {{ about: any, screen: string }} props */
-function Side({ about, screen }) {
+/** All pages; null until it is known which. An administrator of a server has more, whose modules nobody else loads. @param {any} about */
+function usePages(about) {
+  const [more, set] = useState(/** @type {Record<string, PageOf> | null} */ (null)), admin = about && JSON.stringify(about.admin || null);
+  useEffect(() => {
+    if (!about) return;
+    if (about.admin) import("./admin/pages.js").then(({ pagesOf }) => set(pagesOf(about.admin)), () => set({})); else set({});
+  }, [admin]);
+  return more && { ...PAGES, ...more };
+}
+
+/** @param {[string, PageOf][]} pages @param {string} group @param {string} screen @param {Record<string, number>} counts */
+const links = (pages, group, screen, counts) => pages.filter(([, page]) => (page.group || "") === group).map(([name, page]) => html`<a key=${name} href=${address(name)}
+  aria-current=${name === screen ? "page" : undefined}><${Icon} name=${page.icon} />${page.title}
+  ${counts[name] > 0 && html`<span class=${`num ${name === "review" ? "n" : ""}`}>${figures(counts[name])}</span>`}</a>`);
+
+/** @param {{ about: any, pages: Record<string, PageOf>, screen: string }} props */
+function Side({ about, pages, screen }) {
   /** @type {Record<string, any>} */
   const counts = about ? { memories: about.memories, review: about.review, handoffs: about.handoffs } : {};
-  const project = about && (about.project || "All projects");
+  const project = about && (about.project || "All projects"), shown = Object.entries(pages).filter(([name]) => name !== "health" || !about || about.where !== "server");
+  const team = links(shown, "team", screen, {});
   return html`<div class="side"><header><a class="brand" href=${address("home")}><${Logo} />Keepmum</a>
     <div class="proj"><span><b class="clip" title=${about ? about.root : ""}>${project || "…"}</b><small>${about
       ? `${about.folders > 1 ? `${counted(about.folders, "worktree")}, ` : ""}${counted(about.agents, "agent")}` : "loading"}</small></span></div></header>
-    <nav class="nav" aria-label="Main">${Object.entries(PAGES).filter(([name]) => name !== "health" || !about || about.where !== "server").map(([name, page]) => html`<a key=${name} href=${address(name)}
-      aria-current=${name === screen ? "page" : undefined}><${Icon} name=${page.icon} />${page.title}
-      ${counts[name] > 0 && html`<span class=${`num ${name === "review" ? "n" : ""}`}>${figures(counts[name])}</span>`}</a>`)}</nav>
+    <nav class="nav" aria-label="Main">${links(shown, "", screen, counts)}</nav>
+    ${team.length > 0 && html`<nav class="nav" aria-labelledby="team"><p id="team">Team</p>${team}</nav>`}
     <footer><p><${Icon} name="lock" /><span>${about && about.where === "server" ? html`<a href="./sign-in.html">On your team’s server.</a>`
       : "On this machine only. Nothing leaves it."}</span></p>
       <p><button type="button" onClick=${() => go(screen, { ...current(), keys: "1" })}><kbd>?</kbd> keys</button>
@@ -45,22 +62,24 @@ function Side({ about, screen }) {
 /** @returns {Record<string, string>} the parameters of the address */
 const current = () => Object.fromEntries(new URLSearchParams(location.hash.split("?")[1] || ""));
 
-function Keys({ onClose }) {
+/** @param {{ pages: Record<string, PageOf>, onClose: () => void }} props */
+function Keys({ pages, onClose }) {
   const box = useRef(null), [on, setOn] = useState(keysAreOn());
   useEffect(() => { if (box.current && !box.current.open) box.current.showModal(); }, []);
+  const more = Object.values(pages).filter(page => page.key).map(page => /** @type {[string[], string]} */ ([["g", page.key], `go to ${page.title.toLowerCase()}`]));
   const flip = () => { switchKeys(!on); setOn(!on); };
   return html`<dialog class="card" ref=${box} aria-labelledby="keys-title" onClose=${onClose}><header><h2 id="keys-title">Keys</h2>
     <button type="button" class="more" onClick=${flip}>${on ? "switch off" : "switch on"}</button></header>
     ${!on && html`<p class="muted pad">Single keys are off. Tab, arrows, Enter and Escape always work.</p>`}
-    <div class="pad keys">${KEYS.map(([keys, does]) => html`<div><b>${keys.map(key => html`<kbd>${key}</kbd>`)}</b><span>${does}</span></div>`)}</div>
+    <div class="pad keys">${[...KEYS, ...more].map(([keys, does]) => html`<div><b>${keys.map(key => html`<kbd>${key}</kbd>`)}</b><span>${does}</span></div>`)}</div>
     <div class="pad"><button type="button" class="btn" onClick=${() => box.current && box.current.close()}>Close</button></div></dialog>`;
 }
 
-/** @param {{ name: string, params: URLSearchParams }} props a screen, loaded when first shown */
-function Page({ name, params }) {
+/** @param {{ name: string, page: PageOf, params: URLSearchParams }} props a screen, loaded when first shown */
+function Page({ name, page, params }) {
   const [loaded, set] = useState({});
-  useEffect(() => { PAGES[name].load().then(({ Screen }) => set({ name, Screen }), error => set({ name, error })); }, [name]);
-  useEffect(() => { document.title = `${PAGES[name].title} · Keepmum`; }, [name]);
+  useEffect(() => { page.load().then(({ Screen }) => set({ name, Screen }), error => set({ name, error })); }, [name]);
+  useEffect(() => { document.title = `${page.title} · Keepmum`; }, [name]);
   if (loaded.error && loaded.name === name) return html`<div class="main"><${Problem} error=${{ message: "The dashboard was closed. Run `keepmum dashboard` again." }} /></div>`;
   if (loaded.name !== name) return html`<div class="main"><${Skeleton} busy /></div>`;
   return html`<${loaded.Screen} params=${params} />`;
@@ -73,17 +92,21 @@ function Banner({ about, caveat }) {
 }
 
 function App() {
-  const { screen, params } = useRoute(), { about, caveat } = useShared(), keys = params.has("keys");
+  const { screen: wanted, params } = useRoute(), { about, caveat } = useShared(), keys = params.has("keys");
+  const known = usePages(about), pages = known || PAGES, waits = !known && !Object.hasOwn(PAGES, wanted);
+  const screen = waits || Object.hasOwn(pages, wanted) ? wanted : "home";
+  useEffect(() => { if (waits) refreshAbout().catch(() => go("home", {}, true)); }, []);
   useKeys({
+    ...Object.fromEntries(Object.entries(pages).filter(([, page]) => page.key).map(([name, page]) => [`g ${page.key}`, () => go(name)])),
     "g h": () => go("home"), "g m": () => go("memories"), "g r": () => go("review"), "g a": () => go("activity"),
     "g o": () => go("handoffs"), "g d": () => go("health"), r: () => go("review"), t: switchTheme, u: () => { undo(); },
     "?": () => go(screen, { ...current(), keys: "1" }),
     "/": () => { const field = document.querySelector("input[type=search]"); if (field instanceof HTMLElement) field.focus(); else go("memories", { find: "1" }); },
   });
   const close = () => { const rest = current(); delete rest.keys; go(screen, rest, true); };
-  return html`<a class="skip" href="#main" onClick=${skip}>Skip to the content</a><div class="app"><${Side} about=${about} screen=${screen} />
-    <main id="main" tabindex="-1"><${Banner} about=${about} caveat=${caveat} /><${Page} key=${screen} name=${screen} params=${params} /></main></div>
-    <${Toast} />${keys && html`<${Keys} onClose=${close} />`}`;
+  return html`<a class="skip" href="#main" onClick=${skip}>Skip to the content</a><div class="app"><${Side} about=${about} pages=${pages} screen=${screen} />
+    <main id="main" tabindex="-1"><${Banner} about=${about} caveat=${caveat} />${waits ? html`<div class="main"><${Skeleton} busy /></div>` : html`<${Page} key=${screen} name=${screen} page=${pages[screen]} params=${params} />`}</main></div>
+    <${Toast} />${keys && html`<${Keys} pages=${pages} onClose=${close} />`}`;
 }
 
 function skip(event) {

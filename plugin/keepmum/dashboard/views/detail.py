@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from keepmum.core import ids, lifecycle, retention, trust
-from keepmum.core.briefing import day
 from keepmum.core.citations.freshness import Freshness, combined
 from keepmum.core.errors import InvalidInput
 from keepmum.core.memory import LIMITS, Activity, Citation, JsonValue, LogFilter, Memory, Revision
+from keepmum.core.memory_text import day
 from keepmum.core.retention import DAY_MS
 from keepmum.dashboard.arguments import Arguments, JsonObject
 from keepmum.dashboard.base import Dashboard
-from keepmum.dashboard.cards import brief, conflicting, full
+from keepmum.dashboard.cards import brief, card, conflicting, full
 from keepmum.dashboard.views.about import verbs_of
 from keepmum.dashboard.views.entries import entry
 
@@ -49,7 +49,7 @@ def detail(dashboard: Dashboard, given: Arguments) -> JsonObject:
     cited = service.cited(memory, _CODE_SECONDS)
     freshness = combined([verdict for _, verdict in cited])
     project, in_conflict = service.elsewhere([memory]).get(memory.id), memory.id in conflicting(dashboard)
-    shown = full(memory, now, freshness, project, in_conflict=in_conflict)
+    shown = full(memory, card(memory, now, freshness, project, in_conflict=in_conflict))
     past = service.history(memory.id)
     events = service.activity(_EVENTS, everywhere=True, wanted=LogFilter(memory=memory.id))
     return {
@@ -174,7 +174,7 @@ def _fading(memory: Memory, past: Sequence[Revision], events: Sequence[Activity]
 def _past(
     memory: Memory, past: Sequence[Revision], loads: Sequence[int], now: int, half_life: float
 ) -> list[list[float]]:
-    """What was left so far: all after each load or change, then less; each load lengthens the half-life."""
+    """What was left until now: all after each load or change, then less; each load lengthens the half-life."""
     unknown = max(0, memory.access_count - len(loads))  # older than the log, or not in it
     changes = sorted({memory.created_at, *(each.at for each in past), memory.confirmed_at or memory.created_at})
     starts = sorted({*loads, *changes})

@@ -104,7 +104,7 @@ def _needs(dashboard: Dashboard) -> JsonObject:
 
 
 def _briefing(dashboard: Dashboard) -> JsonObject:
-    """What a new session is told from its start, line by line."""
+    """The briefing of a new session, line by line."""
     budget = dashboard.service.context.options.briefing_tokens
     text = dashboard.service.brief(budget) if budget else ""
     lines = []

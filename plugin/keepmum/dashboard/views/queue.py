@@ -8,7 +8,7 @@ from keepmum.core.memory import LogFilter, Memory
 from keepmum.core.review import DECISIONS, GROUPS, Decision, Group
 from keepmum.dashboard.arguments import Arguments, JsonObject
 from keepmum.dashboard.base import Dashboard
-from keepmum.dashboard.cards import full
+from keepmum.dashboard.cards import card, full
 from keepmum.dashboard.views.about import decisions_of
 from keepmum.dashboard.views.detail import citations_of, used
 from keepmum.service import ReviewItem
@@ -87,7 +87,7 @@ def _side(dashboard: Dashboard, memory: Memory, role: str) -> JsonObject:
     events = service.activity(_EVENTS, everywhere=True, wanted=LogFilter(memory=memory.id))
     return {
         "role": role,
-        "memory": full(memory, service.now(), verdict),
+        "memory": full(memory, card(memory, service.now(), verdict)),
         "citations": citations_of(cited),
         "verdict": verdict.verdict,
         "told": used(memory, events),

@@ -47,7 +47,7 @@ def fetch(model: LocalModel, into: str, progress: StepProgress) -> str:
 def _download(client: httpx.Client, url: str, part: str, progress: StepProgress) -> None:
     """Download a file to `part`, retrying while attempts make progress.
 
-    Raises: EmbeddingError; the bytes received so far are kept for the next attempt.
+    Raises: EmbeddingError; the bytes received are kept for the next attempt.
     """
     import httpx
 

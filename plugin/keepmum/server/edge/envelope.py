@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
-import ipaddress
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
 import anyio
+from starlette.requests import ClientDisconnect
 
 from keepmum.core import ids
 from keepmum.server.call import Answer, HttpError
 from keepmum.server.edge.errors import answer_to
 from keepmum.server.edge.hosts import Hosts
+from keepmum.server.edge.proxies import Proxies, is_loopback
 from keepmum.server.edge.record import RECORD, Record
 from keepmum.server.edge.responses import encoded
 
@@ -26,7 +26,8 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 _KEY_NAMES = frozenset({"key", "api_key", "apikey", "token", "access_token", "authorization"})
-_HEALTH = "/health"  # is asked by orchestrators, by any name of the machine
+_ONCE = (b"authorization", b"idempotency-key", b"if-match", b"x-keepmum-project")
+_HEALTH = "/health"  # requested by orchestrators, under any name of the machine
 _HEADERS = {
     "cache-control": "private, no-store",
     "keepmum-api": "2",
@@ -52,7 +53,7 @@ class Envelope:
         hosts: Hosts,
         *,
         limits: Limits = Limits(),  # noqa: B008 - it is frozen
-        proxies: Sequence[str] = (),
+        proxies: Proxies = Proxies(),  # noqa: B008 - it never changes
         only_proxies: bool = False,
         done: Callable[[Record, str, float], None] = lambda *_: None,
     ) -> None:
@@ -62,14 +63,14 @@ class Envelope:
             app: the application.
             hosts: the names of the server.
             limits: of each request.
-            proxies: addresses or networks whose `X-Forwarded-*` is believed.
+            proxies: whose `X-Forwarded-*` is believed.
             only_proxies: whether requests of other machines must come through a proxy, since this server has no TLS.
             done: called after each response with its record, its method and the seconds that it took.
         """
         self._app = app
         self._hosts = hosts
         self._limits = limits
-        self._proxies = [ipaddress.ip_network(each, strict=False) for each in proxies]
+        self._proxies = proxies
         self._only_proxies = only_proxies
         self._done = done
 
@@ -79,7 +80,7 @@ class Envelope:
             await self._app(scope, receive, send)
             return
         headers = _named(scope["headers"])
-        record = Record(ids.new_id()[4:], self._source(scope, headers))
+        record = Record(ids.new_id()[4:], self._proxies.source(_peer(scope), headers.get("x-forwarded-for", "")))
         scope[RECORD] = record
         started = time.perf_counter()
         sending = _Sending(send, record)
@@ -108,6 +109,8 @@ class Envelope:
 
         try:
             await self._app(scope, limited, sending)
+        except ClientDisconnect:
+            return  # nobody waits for an answer
         except TimeoutError:
             if not sending.has_begun:
                 slow = HttpError(408, "the request took too long to arrive", {"connection": "close"})
@@ -125,6 +128,11 @@ class Envelope:
             self._hosts.check(headers)
             if self._only_proxies and not self._is_behind_proxy(scope, headers):
                 raise HttpError(403, "this server is reached by HTTPS, through its proxy")
+        names = [name for name, _ in scope["headers"]]
+        repeated = [name for name in _ONCE if names.count(name) > 1]
+        if repeated or {"content-length", "transfer-encoding"} <= headers.keys():
+            what = f"{repeated[0].decode()} twice" if repeated else "two lengths of its body"
+            raise HttpError(400, f"the request has {what}, which a proxy may read differently", {"connection": "close"})
         if headers.get("content-encoding", "identity").lower() != "identity":
             raise HttpError(415, "compressed bodies are not accepted")
         given = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
@@ -133,26 +141,9 @@ class Envelope:
 
     def _is_behind_proxy(self, scope: Scope, headers: Mapping[str, str]) -> bool:
         peer = _peer(scope)
-        if self._is_proxy(peer):
+        if peer in self._proxies:
             return headers.get("x-forwarded-proto", "https").lower() == "https"
-        with contextlib.suppress(ValueError):
-            return ipaddress.ip_address(peer).is_loopback
-        return False
-
-    def _source(self, scope: Scope, headers: Mapping[str, str]) -> str:
-        """The address of the client: the last one in the chain that is not a trusted proxy."""
-        peer = _peer(scope)
-        if not self._is_proxy(peer):
-            return peer
-        chain = [each.strip() for each in headers.get("x-forwarded-for", "").split(",") if each.strip()]
-        return next((each for each in reversed(chain) if not self._is_proxy(each)), peer)
-
-    def _is_proxy(self, address: str) -> bool:
-        try:
-            parsed = ipaddress.ip_address(address)
-        except ValueError:
-            return False
-        return any(parsed in network for network in self._proxies)
+        return is_loopback(peer)
 
 
 class _Sending:
@@ -191,7 +182,12 @@ def _with_standard(headers: Iterable[tuple[bytes, bytes]], request_id: str) -> l
 
 
 def _named(headers: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
-    return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in headers}
+    """Headers by name; one that is sent several times is one list, so that none hides another."""
+    named: dict[str, str] = {}
+    for raw_name, raw_value in headers:
+        name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
+        named[name] = f"{named[name]}, {value}" if name in named else value
+    return named
 
 
 def _peer(scope: Scope) -> str:

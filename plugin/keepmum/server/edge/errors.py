@@ -12,6 +12,7 @@ from keepmum.core.errors import (
     KeepmumError,
     KeyRefused,
     NotFound,
+    QuotaExceeded,
     ScannerFailed,
     SecretFound,
     StoreBusy,
@@ -22,6 +23,7 @@ from keepmum.core.errors import (
 )
 from keepmum.core.memory import JsonValue
 from keepmum.server.call import Answer, Forbidden, HttpError
+from keepmum.server.edge.at_once import TooManyAtOnce
 from keepmum.service import StaleWrite
 
 __all__ = ["STATUSES", "UNAUTHORIZED", "answer_to", "error_body"]
@@ -31,8 +33,10 @@ STATUSES: Mapping[type[KeepmumError], int] = {  # the first that fits, in this o
     Ambiguous: 400,
     SecretFound: 422,
     NotFound: 404,
+    TooManyAtOnce: 429,
     Forbidden: 403,
     KeyRefused: 403,
+    QuotaExceeded: 403,
     ConfirmationNeeded: 409,
     StaleWrite: 409,
     Unsupported: 422,
@@ -49,7 +53,7 @@ UNAUTHORIZED = Answer(401, {"error": "Unauthorized"}, {"www-authenticate": "Bear
 
 
 def answer_to(error: Exception, version: int = 2) -> Answer:
-    """The answer to a request that failed, as this version of the API has it."""
+    """The answer to a request that failed, in the form of this version of the API."""
     if isinstance(error, HttpError):
         return Answer(
             error.status, error_body(error.status, str(error), **(error.more if version > 1 else {})), error.headers
@@ -65,7 +69,7 @@ def answer_to(error: Exception, version: int = 2) -> Answer:
         more = {"rule": rule, "field": field, "line": line}
     elif isinstance(error, InvalidInput):
         more = {"field": error.field}
-    headers = {"retry-after": _RETRY_SECONDS} if status == 503 else {}
+    headers = {"retry-after": _RETRY_SECONDS} if status in {429, 503} else {}
     return Answer(status, error_body(status, str(error), **more), headers)
 
 

@@ -1,44 +1,74 @@
-"""Who sends a request: the key in its header, looked up in every place that has keys."""
+"""Finds the principal of a request: looks up the key in its header in every place that has keys."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Protocol
 
 from keepmum.server.call import Answer
 from keepmum.server.edge.errors import UNAUTHORIZED, error_body
 from keepmum.server.people.failures import Failures
-from keepmum.server.people.roles import Principal
+from keepmum.server.people.roles import Principal, Role
 
-__all__ = ["Gate", "KeyLookup"]
+__all__ = ["Gate", "Keys"]
 
-KeyLookup = Callable[[str], Principal | None]  # whose key it is; None when it knows no such key
 _SCHEME = "bearer "
-_LONGEST = 4096  # characters of a key or token
+_DOTS = 2  # in a signed token
+_HEADER = "eyJ"  # the beginning of one: JSON in base64
+_LONGEST = 8192  # characters of a key or token
+
+
+class Keys(Protocol):
+    """A place that has keys."""
+
+    def find(self, text: str) -> Principal | None:
+        """The owner of this key; None when it is unknown, or no longer valid."""
+
+    def holder(self, ident: str, given: Mapping[str, Role]) -> Principal | None:
+        """The owner of the key with this id, which was proved earlier; None as above.
+
+        `given` are the roles that an identity provider gave then.
+        """
+
+    def answers_at_once(self, text: str) -> bool:
+        """Whether `find` needs only what is in memory for this text."""
 
 
 class Gate:
     """Finds the principal of a request."""
 
-    def __init__(self, lookups: Sequence[KeyLookup], at_once: Callable[[str], bool] = lambda _: True) -> None:
-        """`at_once` says whether the lookups need no database for a key."""
-        self._lookups = tuple(lookups)
-        self._at_once = at_once
+    def __init__(self, keys: Sequence[Keys]) -> None:
+        self._keys = tuple(keys)
         self.failures = Failures()
 
     def principal(self, headers: Mapping[str, str]) -> Principal | None:
-        """Who sends a request with these headers; None without a key that is known and valid."""
+        """The sender of a request with these headers; None without a key that is known and valid."""
         token = _token(headers)
-        if not token:
-            return None
-        return next((found for lookup in self._lookups if (found := lookup(token)) is not None), None)
+        return self.find(token) if token else None
+
+    def find(self, text: str) -> Principal | None:
+        """The owner of this key; None when it is unknown."""
+        return next((found for keys in self._keys if (found := keys.find(text)) is not None), None)
+
+    def holder(self, ident: str, given: Mapping[str, Role]) -> Principal | None:
+        """The owner of the key with this id, which was proved earlier; None when it is no longer valid."""
+        return next((found for keys in self._keys if (found := keys.holder(ident, given)) is not None), None)
 
     def answers_at_once(self, headers: Mapping[str, str]) -> bool:
-        """Whether `principal` needs no database."""
-        return self._at_once(_token(headers))
+        """Whether `principal` needs only what is in memory."""
+        token = _token(headers)
+        return all(keys.answers_at_once(token) for keys in self._keys)
 
     def refuse(self, headers: Mapping[str, str], source: str) -> Answer:
-        """The answer to a request without a valid key; a wrong one counts as a failure of its source."""
-        wait = self.failures.note(source) if headers.get("authorization") else 0.0
+        """The answer to a request without a valid key; a wrong one counts as a failure of its source.
+
+        A signed token does not: it cannot be guessed, and clients whose tokens expired need the 401, also several of
+        them behind one address.
+        """
+        token = _token(headers)
+        is_token = token.startswith(_HEADER) and token.count(".") == _DOTS
+        is_guess = bool(headers.get("authorization")) and not is_token
+        wait = self.failures.note(source) if is_guess else 0.0
         if not wait:
             return UNAUTHORIZED
         retry = {"retry-after": str(int(wait) + 1)}

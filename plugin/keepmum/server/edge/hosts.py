@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Mapping, Sequence
 from urllib.parse import urlsplit
 
 from keepmum.server.call import HttpError
 
-__all__ = ["Hosts", "is_loopback", "origin_of"]
+__all__ = ["Hosts", "origin_of"]
 
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
@@ -40,14 +39,6 @@ class Hosts:
         scheme, _, rest = origin.partition("://")
         name, own_port = _split(rest)
         return scheme in {"http", "https"} and name in _LOOPBACK and own_port == port
-
-
-def is_loopback(address: str) -> bool:
-    """Whether an address to listen on is this machine only."""
-    try:
-        return ipaddress.ip_address(address).is_loopback
-    except ValueError:
-        return address == "localhost"
 
 
 def origin_of(url: str) -> str:

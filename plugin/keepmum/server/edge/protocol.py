@@ -1,4 +1,4 @@
-"""HTTP/1.1 with a limit on the time that a client may take to send the head of a request."""
+"""HTTP/1.1 with limits on the time that a client may take to send the head of a request, and to read an answer."""
 
 from __future__ import annotations
 
@@ -7,18 +7,20 @@ import asyncio
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-__all__ = ["HEAD_SECONDS", "TimedProtocol"]
+__all__ = ["HEAD_SECONDS", "READ_SECONDS", "TimedProtocol"]
 
 HEAD_SECONDS = 10.0
+READ_SECONDS = 30.0  # in which a client must read something of what waits for it
 
 
 class TimedProtocol(H11Protocol):
-    """uvicorn's protocol; a connection whose request has not begun in time is closed.
+    """uvicorn's protocol; a connection whose request has not begun in time, or whose answer is not read, is closed.
 
     uvicorn itself limits only the time between two requests.
     """
 
     _head_timer: asyncio.TimerHandle | None = None
+    _read_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Start to wait for the first request."""
@@ -38,7 +40,18 @@ class TimedProtocol(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the timer."""
         self._stop_waiting()
+        self._stop_watching()
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        """Watch whether the client reads: it has not for a while."""
+        super().pause_writing()
+        self._watch()
+
+    def resume_writing(self) -> None:
+        """Stop watching: the client has read nearly everything."""
+        super().resume_writing()
+        self._stop_watching()
 
     def _follow(self) -> None:
         is_in_head = self.conn.their_state is h11.IDLE
@@ -59,3 +72,18 @@ class TimedProtocol(H11Protocol):
     def _give_up(self) -> None:
         if not self.transport.is_closing():
             self.transport.close()
+
+    def _watch(self) -> None:
+        size = self.transport.get_write_buffer_size()
+        self._read_timer = self.loop.call_later(READ_SECONDS, self._check_read, size)
+
+    def _check_read(self, earlier: int) -> None:
+        if self.transport.get_write_buffer_size() < earlier:
+            self._watch()
+        else:
+            self.transport.abort()  # closing would wait for the client
+
+    def _stop_watching(self) -> None:
+        if self._read_timer is not None:
+            self._read_timer.cancel()
+            self._read_timer = None

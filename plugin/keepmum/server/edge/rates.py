@@ -21,7 +21,7 @@ class RateLimits:
     """One bucket for each key and kind of request."""
 
     def __init__(self, reads: int, writes: int, clock: Callable[[], float] = time.monotonic) -> None:
-        """Allow so many reads and writes in a minute, and twice as many at once; 0 for no limit."""
+        """Allow this many reads and writes a minute, and bursts of twice as many; 0 for no limit."""
         self._per_minute: dict[Kind, int] = {"read": reads, "write": writes}
         self._clock = clock
         self._lock = threading.Lock()
@@ -50,7 +50,7 @@ class RateLimits:
         raise HttpError(429, f"this key sent too many {kind}s; try again in {wait} s", {"retry-after": str(wait)})
 
     def _prune(self, now: float) -> None:
-        """Drop the buckets that are full by now."""
+        """Drop the buckets that are full."""
         for (key, kind), (left, at) in list(self._buckets.items()):
             rate = self._per_minute[kind]
             if left + (now - at) * rate / 60 >= rate * _BURST:

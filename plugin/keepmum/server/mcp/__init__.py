@@ -11,5 +11,6 @@ metadata       where a client learns how to get a token (RFC 9728)
 
 from keepmum.server.mcp.calls import Edge
 from keepmum.server.mcp.endpoint import McpEndpoint
+from keepmum.server.mcp.metadata import Resource
 
-__all__ = ["Edge", "McpEndpoint"]
+__all__ = ["Edge", "McpEndpoint", "Resource"]

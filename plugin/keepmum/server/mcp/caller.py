@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import NamedTuple
 
 from keepmum.core.errors import InvalidInput
@@ -11,7 +11,9 @@ from keepmum.server.mcp.session_token import SessionToken
 from keepmum.server.people.roles import EVERY_PROJECT, Principal
 from keepmum.service import Place
 
-__all__ = ["Caller"]
+__all__ = ["Caller", "FindPrincipal"]
+
+FindPrincipal = Callable[[Mapping[str, str]], Awaitable[Principal | None]]  # by the headers of a request
 
 CLIENT_INFO = "io.modelcontextprotocol/clientInfo"
 """Where a request of 2026-07-28 says who sends it.

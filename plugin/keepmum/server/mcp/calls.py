@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import NamedTuple, cast
 
 from keepmum.core import jsonrpc
 from keepmum.core.errors import KeepmumError, SecretFound
-from keepmum.core.review import RULE_KINDS
 from keepmum.mcp import calls
 from keepmum.mcp.dialects import DIALECTS
 from keepmum.mcp.surface import Context
@@ -71,7 +71,7 @@ class RemoteCall(NamedTuple):
         client, principal = self.caller.client(meta, self.protocol), self.caller.principal
         role = self._role(call.subject)
         edge.take(principal.key, "read" if role == "reader" else "write")
-        place = self._place(role, meta)
+        place = self.place(role)
         context = Context(
             agent=client.agent,
             agent_version=client.agent_version,
@@ -86,7 +86,7 @@ class RemoteCall(NamedTuple):
             agent=client.agent,
             place=place,
             origin="mcp",
-            reviewed=frozenset() if self._is_curator(place) else RULE_KINDS,
+            curates=partial(principal.may, "curator"),
         ) as service:
             return call.run(DIALECTS.over(self.dialect, service, context), context)
 
@@ -102,20 +102,14 @@ class RemoteCall(NamedTuple):
         reads = next(each.annotations.get("readOnlyHint") for each in tools if each.name == tool)
         return "reader" if reads else "writer"
 
-    def _is_curator(self, place: Place) -> bool:
-        """Whether what guides agents needs no review, in the project and, for what is kept there, in no project."""
-        principal = self.caller.principal
-        is_global = self.dialect in _WITHOUT_PROJECT or self._arguments.get("scope") == "global"
-        return principal.may("curator", place.project) and (not is_global or principal.may("curator", None))
-
-    def _place(self, role: Role, meta: Mapping[str, object]) -> Place:
-        """Where the request reads and writes.
+    def place(self, role: Role) -> Place:
+        """Where the request reads and writes, for which the key must have a role.
 
         Raises: InvalidInput when that is not clear; Forbidden when the key has not the role there.
         """
         reads_all = role == "reader" and self.dialect in _OF_ALL_PROJECTS
         needs_project = not reads_all and self.dialect not in _WITHOUT_PROJECT
-        place = self.caller.place(self._arguments, meta, needs_project=needs_project)
+        place = self.caller.place(self._arguments, _mapping(self.params.get("_meta")), needs_project=needs_project)
         principal = self.caller.principal
         if not reads_all and not principal.may(role, place.project):
             where = f"the project {place.project}" if place.project else "memories of no project"

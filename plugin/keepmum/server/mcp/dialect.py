@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import anyio
 import anyio.to_thread
 from mcp import types
-from mcp.server.caching import CacheHint
+from mcp.server.caching import CacheableMethod, CacheHint
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
@@ -25,12 +25,20 @@ from keepmum.server.mcp.caller import Caller
 from keepmum.server.mcp.calls import Edge, RemoteCall
 from keepmum.service.team import Team
 
-__all__ = ["CALLER", "SESSION", "server_of"]
+__all__ = ["CALLER", "SESSION", "Context", "Listen", "request_of", "sender_of", "server_of"]
 
 CALLER = "keepmum_caller"  # in the state of a request: who sends it
 SESSION = "keepmum_session"  # in the state of a request: makes the session token for a client's name and version
 
 _LISTS_LAST = 3_600_000  # milliseconds; they change with the version of the server only
+_CACHE_HINTS: Mapping[CacheableMethod, CacheHint] = {
+    "tools/list": CacheHint(_LISTS_LAST),
+    "resources/list": CacheHint(_LISTS_LAST),
+    "resources/templates/list": CacheHint(_LISTS_LAST),
+    "prompts/list": CacheHint(_LISTS_LAST),
+    "resources/read": CacheHint(0),
+    "server/discover": CacheHint(_LISTS_LAST),
+}
 _PARAMETERS: Mapping[str, type[types.RequestParams]] = {
     "tools/list": types.PaginatedRequestParams,
     "tools/call": types.CallToolRequestParams,
@@ -43,27 +51,30 @@ _PARAMETERS: Mapping[str, type[types.RequestParams]] = {
 _CALLS = {"tools/list": "tools/call", "resources/list": "resources/read", "prompts/list": "prompts/get"}
 
 Context = ServerRequestContext[Any, Request]
-Listen = Callable[[Context, types.SubscriptionsListenRequestParams], Any]
+Listen = Callable[[Context, types.SubscriptionsListenRequestParams], Awaitable[types.SubscriptionsListenResult]]
 
 
-def server_of(
-    dialect: str, team: Team, limiter: anyio.CapacityLimiter, edge: Edge, listen: Listen | None = None
-) -> Server[Any]:
+class _Server(Server[Any]):
+    """The SDK's server, whose lists never change while it runs."""
+
+    def get_capabilities(self, *given: Any, **named: Any) -> types.ServerCapabilities:
+        """What the server announces; the SDK would announce changes of lists because it serves subscriptions."""
+        announced = super().get_capabilities(*given, **named)
+        for part in (announced.tools, announced.prompts, announced.resources):
+            if part is not None:
+                part.list_changed = None
+        return announced
+
+
+def server_of(dialect: str, team: Team, limiter: anyio.CapacityLimiter, edge: Edge, listen: Listen) -> Server[Any]:
     """The SDK's server for a dialect; calls run in threads that `limiter` counts."""
     surface = DIALECTS[dialect][0]
     lists = lists_of(surface)
-    server: Server[Any] = Server(
+    server = _Server(
         "keepmum",
         version=VERSION,
         instructions=surface.instructions,
-        cache_hints={
-            "tools/list": CacheHint(_LISTS_LAST),
-            "resources/list": CacheHint(_LISTS_LAST),
-            "resources/templates/list": CacheHint(_LISTS_LAST),
-            "prompts/list": CacheHint(_LISTS_LAST),
-            "resources/read": CacheHint(0),
-            "server/discover": CacheHint(_LISTS_LAST),
-        },
+        cache_hints=_CACHE_HINTS,
         get_tool_input_schema={tool.name: tool.parameters for tool in surface.tools}.get,
     )
 
@@ -73,9 +84,8 @@ def server_of(
         return _complete(context, lists[context.method])
 
     async def call(context: Context, params: types.RequestParams) -> HandlerResult:  # noqa: ARG001 - the raw ones are checked
-        caller = _state(context)[CALLER]
-        assert isinstance(caller, Caller)
-        request = RemoteCall(dialect, context.method, context.params or {}, caller, context.protocol_version)
+        sender = sender_of(context)
+        request = RemoteCall(dialect, context.method, context.params or {}, sender, context.protocol_version)
         try:
             result = await anyio.to_thread.run_sync(request.answer, team, edge, limiter=limiter)
         except jsonrpc.RpcError as error:
@@ -86,7 +96,7 @@ def server_of(
         server.add_request_handler(method, _PARAMETERS[method], list_all)
         if method in _CALLS:
             server.add_request_handler(_CALLS[method], _PARAMETERS[_CALLS[method]], call)
-    if listen is not None and "resources/list" in lists:
+    if "resources/list" in lists:
         server.add_request_handler("subscriptions/listen", types.SubscriptionsListenRequestParams, listen)
     server.middleware.append(functools.partial(_as_on_stdio, lists))
     return server
@@ -117,9 +127,21 @@ def _complete(context: ServerRequestContext[Any, Any], result: Mapping[str, Any]
     return {**result, "resultType": "complete"} if is_modern else dict(result)
 
 
-def _state(context: ServerRequestContext[Any, Any]) -> dict[str, Any]:
-    """The state of the HTTP request."""
+def sender_of(context: Context) -> Caller:
+    """Who sends a request."""
+    caller = _state(context)[CALLER]
+    assert isinstance(caller, Caller)
+    return caller
+
+
+def request_of(context: ServerRequestContext[Any, Any]) -> Request:
+    """The HTTP request."""
     request = context.request
     assert isinstance(request, Request)
-    state: dict[str, Any] = request.scope["state"]
+    return request
+
+
+def _state(context: ServerRequestContext[Any, Any]) -> dict[str, Any]:
+    """The state of the HTTP request."""
+    state: dict[str, Any] = request_of(context).scope["state"]
     return state

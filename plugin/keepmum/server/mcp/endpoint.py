@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 
 import anyio
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -19,11 +19,14 @@ from keepmum.mcp.dialects import DEFAULT, DIALECTS
 from keepmum.server.call import Answer
 from keepmum.server.dispatch import response_of
 from keepmum.server.edge.errors import answer_to, error_body
-from keepmum.server.edge.record import record_of
+from keepmum.server.edge.record import Record, record_of
+from keepmum.server.feed import Feed
 from keepmum.server.mcp import metadata, session_token
-from keepmum.server.mcp.caller import Caller
+from keepmum.server.mcp.caller import Caller, FindPrincipal
 from keepmum.server.mcp.calls import Edge
-from keepmum.server.mcp.dialect import CALLER, SESSION, Listen, server_of
+from keepmum.server.mcp.dialect import CALLER, SESSION, server_of
+from keepmum.server.mcp.listening import Listener
+from keepmum.server.mcp.metadata import Resource
 from keepmum.server.people.roles import Principal
 from keepmum.service.team import Team
 
@@ -33,7 +36,6 @@ LARGEST = 4 * 1024 * 1024  # bytes of a request, as on standard input
 PATH = "/mcp"
 _SESSION_HEADER = "mcp-session-id"
 
-FindPrincipal = Callable[[Mapping[str, str]], Awaitable[Principal | None]]  # by the headers of a request
 Refuse = Callable[[Mapping[str, str], str], Answer]  # the answer to headers without a valid key, from a source
 
 
@@ -48,20 +50,17 @@ class McpEndpoint:
         secret: bytes,
         limiter: anyio.CapacityLimiter,
         edge: Edge,
-        *,
-        url: str = "",
-        issuers: Sequence[str] = (),
-        listen: Listen | None = None,
+        feed: Feed,
+        resource: Resource = Resource(),  # noqa: B008 - it is frozen
     ) -> None:
-        """`secret` signs sessions; `url` is the server's address, "" for the one that a request names."""
+        """`secret` signs sessions."""
         self._principal = principal
         self._refuse = refuse
         self._secret = secret
-        self._url = url.rstrip("/")
-        self._issuers = issuers
+        self._resource = resource
         self._managers = {
             dialect: StreamableHTTPSessionManager(
-                server_of(dialect, team, limiter, edge, listen),
+                server_of(dialect, team, limiter, edge, Listener(dialect, team, feed, principal, edge, limiter).serve),
                 stateless=True,
                 json_response=True,
                 max_request_body_size=LARGEST,
@@ -86,33 +85,41 @@ class McpEndpoint:
             yield
 
     async def _describe(self, request: Request) -> Response:
-        return response_of(Answer(200, metadata.document(self._origin(request), self._issuers)))
+        return response_of(Answer(200, self._resource_at(request).document()))
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         request, record = Request(scope), record_of(scope)
         record.route = PATH
-        response = self._refusal(request)
-        if response is not None:
-            await response(scope, receive, send)
-            return
-        headers = dict(request.headers)
         try:
-            principal = await self._principal(headers)
+            found = _refusal(request) or await self._admitted(request, record)
         except KeepmumError as error:
-            await response_of(answer_to(error))(scope, receive, send)
-            return
+            found = answer_to(error)
+        if isinstance(found, Answer):
+            await response_of(found)(scope, receive, send)
+        else:
+            await self._forward(request, found, receive, send)
+
+    async def _admitted(self, request: Request, record: Record) -> Principal | Answer:
+        """The sender of a request, or the answer to one that may not be served."""
+        headers = dict(request.headers)
+        principal = await self._principal(headers)
         if principal is None:
             refused = self._refuse(headers, record.source)
-            told = {"www-authenticate": metadata.challenge(self._origin(request))} if refused.status == 401 else {}
-            await response_of(refused._replace(headers={**refused.headers, **told}))(scope, receive, send)
-            return
+            problem = "invalid_token" if "authorization" in headers else ""
+            return self._with_challenge(request, refused, problem) if refused.status == 401 else refused
         record.principal = principal.id
-        if not principal.may_anywhere("reader"):
-            told = {"www-authenticate": metadata.challenge(self._origin(request), insufficient=True)}
-            refused = Answer(403, error_body(403, "this key may read in no project"), told)
-            await response_of(refused)(scope, receive, send)
-            return
-        added: dict[bytes, bytes] = {}
+        if principal.may_anywhere("reader"):
+            return principal
+        refused = Answer(403, error_body(403, "this key may read in no project"))
+        return self._with_challenge(request, refused, "insufficient_scope")
+
+    def _with_challenge(self, request: Request, refused: Answer, problem: str) -> Answer:
+        challenge = {"www-authenticate": self._resource_at(request).challenge(problem)}
+        return refused._replace(headers={**refused.headers, **challenge})
+
+    async def _forward(self, request: Request, principal: Principal, receive: Receive, send: Send) -> None:
+        """Serve a request by the SDK, with the session token of a client that introduces itself."""
+        scope, added = request.scope, dict[bytes, bytes]()
 
         def start_session(client: str, version: str) -> None:
             token = session_token.make(self._secret, principal.id, client, version, time.time())
@@ -127,15 +134,6 @@ class McpEndpoint:
         manager = self._managers[_dialect(request)]
         await manager.handle_request({**scope, "state": state}, receive, send_with_headers)
 
-    def _refusal(self, request: Request) -> Response | None:
-        """The answer to what this endpoint does not offer to anybody."""
-        if request.method != "POST":  # there are no sessions to end, and no stream outside a request
-            return response_of(Answer(405, error_body(405, "send a POST"), {"allow": "POST"}))
-        if _dialect(request) not in DIALECTS:
-            known = ", ".join(DIALECTS)
-            return response_of(Answer(400, error_body(400, f"there is no such dialect; choose one of {known}")))
-        return None
-
     def _caller(self, request: Request, principal: Principal) -> Caller:
         headers = request.headers
         token = headers.get(_SESSION_HEADER, "")
@@ -146,8 +144,9 @@ class McpEndpoint:
             session=session_token.read(self._secret, token, principal.id, time.time()) if token else None,
         )
 
-    def _origin(self, request: Request) -> str:
-        return self._url or f"{request.url.scheme}://{request.url.netloc}"
+    def _resource_at(self, request: Request) -> Resource:
+        url = self._resource.url or f"{request.url.scheme}://{request.url.netloc}"
+        return self._resource._replace(url=url)
 
 
 class _Endpoint:
@@ -158,6 +157,15 @@ class _Endpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self._serve(scope, receive, send)  # type: ignore[misc]
+
+
+def _refusal(request: Request) -> Answer | None:
+    """The answer to a request that no key allows."""
+    if request.method != "POST":  # there are no sessions to end, and no stream outside a request
+        return Answer(405, error_body(405, "send a POST"), {"allow": "POST"})
+    if _dialect(request) not in DIALECTS:
+        return Answer(400, error_body(400, f"there is no such dialect; choose one of {', '.join(DIALECTS)}"))
+    return None
 
 
 def _dialect(request: Request) -> str:

@@ -12,19 +12,21 @@ from keepmum.core.audit_chain import ERASED
 from keepmum.core.errors import InvalidInput, NotFound, SecretFound
 from keepmum.core.retention import DAY_MS
 from keepmum.core.validation import Scan
-from keepmum.server.people.keys import digest_of, make_key
+from keepmum.server.people.keys import digest_of, is_valid, make_key
 from keepmum.server.people.roles import EVERY_PROJECT, ROLES, Role
-from keepmum.service.team import Entry, Key, Person, TeamRecords
+from keepmum.service.team import Entry, Key, Person, TeamRecords, another_admin_than
 
-__all__ = ["KEY_DAYS", "OVERLAP_DAYS", "Administration", "NewKey"]
+__all__ = ["KEY_DAYS", "OF_PROVIDER", "OVERLAP_DAYS", "Administration", "NewKey"]
 
 KEY_DAYS = 365  # until a key expires, unless another time is named
 OVERLAP_DAYS = 7  # in which a rotated key still counts
 _MOST_DAYS = 3_650
+_MOST_RENEWED = 4  # valid keys of one person with one name
 _NAME = re.compile(r"\w[\w.@+ \-]{0,63}")
 _LONGEST_PROJECT = 255
 _LETTERS = "abcdefghijkmnpqrstuvwxyz23456789"
 _ID = 12  # characters of a person's id
+_OWN, OF_PROVIDER = "p_", "o_"  # beginnings of the ids of people who were added here, or come from a provider
 
 
 class NewKey(NamedTuple):
@@ -53,6 +55,14 @@ class Administration:
         """Everybody who was not removed."""
         return [person for person in self._records.people() if person.removed_at is None]
 
+    def removed(self) -> list[Person]:
+        """Everybody who was removed and may be restored: not those whose data was erased."""
+        return [
+            person
+            for person in self._records.people()
+            if person.removed_at is not None and not person.name.startswith(ERASED)
+        ]
+
     def person(self, name: str) -> Person:
         """The person with this name or id.
 
@@ -63,8 +73,8 @@ class Administration:
             raise NotFound("there is no person of that name; `keepmum people list` shows all")
         return found
 
-    def add(self, name: str, roles: Mapping[str, Role], kind: str = "person") -> Person:
-        """Add a person or a service with roles by project.
+    def add(self, name: str, roles: Mapping[str, Role], kind: str = "person", ident: str = "") -> Person:
+        """Add a person or a service with roles by project; `ident` is their id, a random one without it.
 
         Raises: InvalidInput when the name is taken or cannot be used, SecretFound.
         """
@@ -73,41 +83,62 @@ class Administration:
             raise InvalidInput("kind", "must be person or service")
         for project, role in roles.items():
             self._check_role(project, role)
-        ident = "p_" + "".join(secrets.choice(_LETTERS) for _ in range(_ID))
+        ident = ident or _OWN + "".join(secrets.choice(_LETTERS) for _ in range(_ID))
         person = Person(ident, name, dict(roles), kind, _now())
         self._records.add_person(person, self._entry("person-added", ident))
         return person
 
     def remove(self, name: str) -> Person:
-        """Remove a person; their keys count no more, their memories stay.
+        """Remove a person; their keys are no longer valid, their memories stay.
 
-        Raises: NotFound, InvalidInput when nobody would be left who is admin of every project.
+        Raises: NotFound, InvalidInput when no admin of every project would be left.
         """
         person = self.person(name)
-        self._check_last_admin(person)
         at = _now()
         self._records.change_person(
-            person.id, lambda found: found._replace(removed_at=at), self._entry("person-removed", person.id)
+            person.id,
+            lambda found: found._replace(removed_at=at),
+            self._entry("person-removed", person.id),
+            another_admin_than(person.id),
         )
         self._forget()
         return person
 
+    def restore(self, name: str) -> Person:
+        """Admit a removed person again with the same roles and without keys and sessions; of several, the last removed.
+
+        Raises: NotFound, InvalidInput when somebody else has the name by now.
+        """
+        found = [person for person in self.removed() if name in {person.name, person.id}]
+        if not found:
+            raise NotFound("there is no removed person of that name; `keepmum people list --removed` shows all")
+        person = max(found, key=lambda person: person.removed_at or 0)
+        if any(known.name == person.name for known in self.people()):
+            raise InvalidInput("name", f"{person.name} is taken; remove that person first")
+        for key in self._records.keys(person.id):
+            if key.withdrawn_at is None:
+                self.withdraw_key(key.id)
+        self._records.end_sessions(person.id)
+        entry = self._entry("person-restored", person.id)
+        changed = self._records.change_person(person.id, lambda found: found._replace(removed_at=None), entry)
+        return changed or person
+
     def set_role(self, name: str, project: str, role: Role | None) -> Person:
         """Give a person a role in a project, or take it away with None.
 
-        Raises: NotFound, InvalidInput when nobody would be left who is admin of every project.
+        Raises: NotFound, InvalidInput when no admin of every project would be left.
         """
         person = self.person(name)
         self._check_role(project, role or "reader")
-        if project == EVERY_PROJECT and role != "admin":
-            self._check_last_admin(person)
 
         def change(found: Person) -> Person:
             others = {known: held for known, held in found.roles.items() if known != project}
             return found._replace(roles=others if role is None else {**others, project: role})
 
         entry = self._entry(f"role-{role or 'none'}", person.id, project)
-        changed = self._records.change_person(person.id, change, entry)
+        takes_away = project == EVERY_PROJECT and role != "admin"
+        check = another_admin_than(person.id) if takes_away else None
+        changed = self._records.change_person(person.id, change, entry, check)
         self._forget()
         return changed or person
 
@@ -136,7 +167,7 @@ class Administration:
         if agent:
             self._check_name("agent", agent)
         if projects is not None and not projects:
-            raise InvalidInput("projects", "is empty; leave it out for wherever the person has a role")
+            raise InvalidInput("projects", "is empty; leave it out for every project of the person")
         for project in projects or ():
             self._check_role(project, role or "reader")
         at = _now()
@@ -149,7 +180,7 @@ class Administration:
         return NewKey(key, made.text)
 
     def withdraw_key(self, ident: str) -> Key:
-        """Withdraw a key; it counts no more here at once, and nowhere after 5 seconds.
+        """Withdraw a key; this process refuses it at once, and every other after at most 5 seconds.
 
         Raises: NotFound.
         """
@@ -163,7 +194,7 @@ class Administration:
         return changed
 
     def rotate_key(self, ident: str, *, days: float | None = KEY_DAYS, overlap: float = OVERLAP_DAYS) -> NewKey:
-        """Make a key like another one, which counts for `overlap` days more.
+        """Make a key like another one, which stays valid for `overlap` days.
 
         Raises: NotFound, InvalidInput.
         """
@@ -188,6 +219,21 @@ class Administration:
         self._forget()
         return NewKey(key, made.text)
 
+    def renew_key(self, ident: str, *, overlap: float = OVERLAP_DAYS) -> NewKey:
+        """Rotate a key for its holder: the new one has the same name, and is valid as long as the old one was made for.
+
+        Raises: NotFound; InvalidInput, also when several keys of this name are valid.
+        """
+        found = self._records.find_key(ident)
+        if found is None:
+            raise NotFound("there is no key with that id")
+        old, person = found
+        alike = [key for key in self._records.keys(person.id) if key.name == old.name and is_valid(key, person, _now())]
+        if len(alike) >= _MOST_RENEWED:
+            raise InvalidInput("id", f"is of {len(alike)} valid keys with one name; withdraw one of them first")
+        days = None if old.expires_at is None else (old.expires_at - old.created_at) / DAY_MS
+        return self.rotate_key(ident, days=days, overlap=overlap)
+
     # -- checks
 
     def _entry(self, action: str, subject: str, project: str | None = None) -> Entry:
@@ -211,11 +257,6 @@ class Administration:
         found = self._scan(text)
         if found:
             raise SecretFound([(field, found[0].rule, 1)])
-
-    def _check_last_admin(self, person: Person) -> None:
-        admins = {known.id for known in self.people() if known.roles.get(EVERY_PROJECT) == "admin"}
-        if admins == {person.id}:
-            raise InvalidInput("role", "nobody else is admin of every project; give somebody else that role first")
 
 
 def _now() -> int:

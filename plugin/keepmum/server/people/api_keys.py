@@ -6,12 +6,12 @@ Source: https://github.com/rbrcurtis/shared-agent-memory (src/api/middleware/aut
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import json
 from collections.abc import Mapping
 
 from keepmum.core.errors import SettingsError
+from keepmum.server.people.keys import digest_of
 from keepmum.server.people.roles import EVERY_PROJECT, Principal, Role
 
 __all__ = ["ApiKeys"]
@@ -22,24 +22,39 @@ _FIELDS = {"key", "name", "projects"}
 class ApiKeys:
     """The keys of the variable; their digests are kept, not the keys."""
 
-    def __init__(self, text: str) -> None:
-        """Read the variable; an empty one has no keys.
+    def __init__(self, text: str, secret: bytes) -> None:
+        """Read the variable, whose keys are digested under the server's secret; an empty one has no keys.
 
         Raises: SettingsError with the index of the entry that is wrong.
         """
-        self._known = [_entry(index, item) for index, item in enumerate(_parsed(text))] if text.strip() else []
+        items = _parsed(text) if text.strip() else []
+        self._known = [_entry(index, item, secret) for index, item in enumerate(items)]
+        self._secret = secret
 
     def __len__(self) -> int:
         return len(self._known)
 
     def find(self, token: str) -> Principal | None:
-        """Whose key this is; every key is compared in constant time."""
-        digest = hashlib.sha256(token.encode()).digest()
+        """The owner of a key; every key is compared in constant time."""
+        digest = digest_of(token, self._secret)
         found = None
         for known, principal in self._known:
             if hmac.compare_digest(known, digest):
                 found = principal
         return found
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names in the entries."""
+        return frozenset(principal.name for _, principal in self._known)
+
+    def answers_at_once(self, _: str) -> bool:
+        """True: the keys are in memory."""
+        return True
+
+    def holder(self, ident: str, _: Mapping[str, Role]) -> Principal | None:
+        """The owner of the key with this id; None when the variable has another key in its place by now."""
+        return next((principal for _, principal in self._known if principal.key == ident), None)
 
 
 def _parsed(text: str) -> list[object]:
@@ -52,7 +67,7 @@ def _parsed(text: str) -> list[object]:
     return items
 
 
-def _entry(index: int, item: object) -> tuple[bytes, Principal]:
+def _entry(index: int, item: object, secret: bytes) -> tuple[bytes, Principal]:
     where = f"API_KEYS[{index}]"
     if not isinstance(item, Mapping):
         raise SettingsError(f"{where} must be an object with key, name and projects")
@@ -72,5 +87,6 @@ def _entry(index: int, item: object) -> tuple[bytes, Principal]:
         roles = dict.fromkeys(projects, "writer")
     else:
         raise SettingsError(f"{where}.projects must be null, for all projects, or a list of names; * is none")
-    principal = Principal(id=f"api-key-{index}", name=name, key=f"api-key-{index}", roles=roles)
-    return hashlib.sha256(key.encode()).digest(), principal
+    digest = digest_of(key, secret)
+    principal = Principal(id=f"api-key-{index}", name=name, key=f"api-key-{index}-{digest.hex()[:16]}", roles=roles)
+    return digest, principal

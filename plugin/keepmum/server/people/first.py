@@ -16,7 +16,7 @@ from keepmum.service.team import Team, TeamRecords
 
 __all__ = ["administration", "first_key", "key_ring", "operator", "secret_of"]
 
-_CHECK = "the secret of this server"  # whose digest shows another secret
+_CHECK = "the secret of this server"  # a changed digest of it shows another secret
 _FIRST = "admin"  # name of the first person
 
 
@@ -45,7 +45,7 @@ def secret_of(home: str, environ: Mapping[str, str], records: TeamRecords) -> by
     if records.secret_digest(expected) != expected:
         raise SettingsError(
             f"{secret_file(home)} or KEEPMUM_SERVER_SECRET is not the secret under which the keys were made, so no key "
-            "would count. Restore the former one"
+            "would be valid. Restore the former one"
         )
     return secret
 

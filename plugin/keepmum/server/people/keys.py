@@ -1,4 +1,4 @@
-"""Keys: how they look, how they are kept, and whose they are.
+"""Keys: their form, how they are stored, and their owners.
 
 A key has 256 random bits, so one fast keyed hash is enough; a slow one would only serve those who want to occupy the
 server. Its id finds the row, so that one hash and one comparison decide, also about an id that does not exist.
@@ -27,7 +27,7 @@ _ID = 8  # characters
 _SECRET = 43  # characters: 256 bits
 _CHECKSUM = 6  # characters: 36 bits
 _LENGTH = len(_PREFIX) + _ID + 1 + _SECRET + _CHECKSUM
-_CACHED = 2.0  # seconds: a withdrawal counts everywhere within 5
+_CACHED = 2.0  # seconds: every process sees a withdrawal within 5
 _MOST_CACHED = 10_000
 _HOUR = 3_600_000  # milliseconds
 _NOBODY = bytes(32)  # what the digest of a key with an unknown id is compared with
@@ -48,18 +48,20 @@ def make_key() -> Made:
 
 
 def digest_of(text: str, secret: bytes) -> bytes:
-    """What is kept of a key."""
-    return hashlib.blake2b(text.encode(), key=hashlib.sha256(secret).digest(), digest_size=32).digest()
+    """The stored digest of a key, or of any text that JSON can carry in its place."""
+    return hashlib.blake2b(
+        text.encode("utf-8", "surrogatepass"), key=hashlib.sha256(secret).digest(), digest_size=32
+    ).digest()
 
 
 def is_valid(key: Key, person: Person, now: int) -> bool:
-    """Whether a key counts at this time, in milliseconds."""
+    """Whether a key is valid at this time, in milliseconds."""
     expired = key.expires_at is not None and key.expires_at <= now
     return not expired and key.withdrawn_at is None and person.removed_at is None
 
 
 def principal_of(key: Key, person: Person) -> Principal:
-    """Who sends a request with this key."""
+    """The principal of a key."""
     roles = cast("Mapping[str, Role]", person.roles)
     most = cast("Role", key.role) if key.role else None
     return Principal(person.id, person.name, key.id, narrowed(roles, most, key.projects), key.agent)
@@ -75,7 +77,7 @@ class _Known(NamedTuple):
 
 
 class KeyRing:
-    """Finds whose key a text is. What was read counts for a few seconds. Safe between threads."""
+    """Finds the principal of a key. What was read is cached for a few seconds. Safe between threads."""
 
     def __init__(self, records: TeamRecords, secret: bytes, clock: Callable[[], float] = time.monotonic) -> None:
         self._records = records
@@ -87,7 +89,7 @@ class KeyRing:
         self._lock = threading.Lock()
 
     def find(self, text: str) -> Principal | None:
-        """Whose key this is; None when it is no key, is unknown, expired or withdrawn, or gives no role.
+        """The owner of a key; None when it is malformed, unknown, expired or withdrawn, or gives no role.
 
         Raises: StoreError when the keys cannot be read.
         """
@@ -97,8 +99,8 @@ class KeyRing:
         is_genuine = hmac.compare_digest(digest_of(text, self.secret), expected)
         return self._counted(known) if known is not None and is_genuine else None
 
-    def holder(self, ident: str) -> Principal | None:
-        """Who has the key with this id, which was proved earlier; None when it counts no more or gives no role.
+    def holder(self, ident: str, _: Mapping[str, Role]) -> Principal | None:
+        """The owner of the key with this id, proved earlier; None when it is no longer valid or gives no role.
 
         Raises: StoreError when the keys cannot be read.
         """
@@ -106,7 +108,7 @@ class KeyRing:
         return None if known is None else self._counted(known)
 
     def _counted(self, known: _Known) -> Principal | None:
-        """Who has this key, whose use is noted; None when it does not count."""
+        """The owner of a key, whose use is noted; None when it is not valid."""
         now = time.time_ns() // 1_000_000
         if not is_valid(known.key, known.person, now) or not known.principal.roles:
             return None

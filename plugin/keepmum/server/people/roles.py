@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple, get_args
 
 from keepmum.service.team import Grant
 
-__all__ = ["EVERY_PROJECT", "ROLES", "Principal", "Role", "narrowed"]
+__all__ = ["EVERY_PROJECT", "ROLES", "Principal", "Role", "joined", "narrowed"]
 
 Role = Literal["reader", "writer", "curator", "admin"]
 ROLES: tuple[Role, ...] = get_args(Role)  # each may do what those before it may do
@@ -36,9 +36,9 @@ class Principal(NamedTuple):
         """Whether the role in any project is at least `role`."""
         return any(ROLES.index(held) >= ROLES.index(role) for held in self.roles.values())
 
-    def grant(self, organisation: int) -> Grant:
-        """What the stores let this principal read and write."""
-        return Grant(organisation, self._projects("reader"), self._projects("writer"))
+    def grant(self, organisation: int, writes: Role = "writer") -> Grant:
+        """What the stores let this principal read, and write with the role `writes`."""
+        return Grant(organisation, self._projects("reader"), self._projects(writes))
 
     def _projects(self, role: Role) -> frozenset[str] | None:
         """The projects in which the role is at least `role`; None for all of them."""
@@ -55,6 +55,12 @@ def narrowed(roles: Mapping[str, Role], most: Role | None, projects: Sequence[st
         for project, role in held.items()
         if role is not None
     }
+
+
+def joined(one: Mapping[str, Role], other: Mapping[str, Role]) -> dict[str, Role]:
+    """The roles of both; in a project with two, the greater one."""
+    both = {**one, **other}
+    return {project: max(role, one.get(project, role), key=ROLES.index) for project, role in both.items()}
 
 
 def _held(roles: Mapping[str, Role], project: str) -> Role | None:

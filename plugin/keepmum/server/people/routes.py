@@ -1,11 +1,11 @@
-"""People and keys by the API, for administrators; whoever has a key may see, rotate and withdraw that one."""
+"""People and keys by the API, for administrators; the owner of a key may see, rotate and withdraw it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from keepmum.core.errors import NotFound
+from keepmum.core.errors import InvalidInput, NotFound
 from keepmum.core.memory import JsonValue
 from keepmum.server.call import Answer, Call, Forbidden
 from keepmum.server.people.administration import KEY_DAYS, OVERLAP_DAYS, Administration, NewKey
@@ -27,9 +27,9 @@ _PERSON: Schema = {
     "type": "object",
     "properties": {
         "id": _TEXT, "name": _TEXT, "kind": {"type": "string", "enum": ["person", "service"]},
-        "roles": {"type": "array", "items": _HELD}, "created_at": {"type": "integer"},
+        "roles": {"type": "array", "items": _HELD}, "created_at": {"type": "integer"}, "removed_at": _TIME,
     },
-    "required": ["id", "name", "kind", "roles", "created_at"],
+    "required": ["id", "name", "kind", "roles", "created_at", "removed_at"],
 }  # fmt: skip
 _KEY: Schema = {
     "type": "object",
@@ -51,7 +51,10 @@ def _data(schema: Schema, *, many: bool = False) -> Schema:
 
 
 def list_people(call: Call) -> Answer:
-    """Everybody; for who administers single projects, the roles in these."""
+    """Everybody; for who administers single projects, the roles in these. With `removed`, who may be restored."""
+    if call.query.get("removed"):
+        _require_whole(call)
+        return Answer(200, {"data": [_person(person) for person in _administration(call).removed()]})
     people = [_seen_by(call, person) for person in _administration(call).people()]
     if not call.principal.may("admin", EVERY_PROJECT):
         people = [person for person in people if person.roles]
@@ -68,23 +71,30 @@ def add_person(call: Call) -> Answer:
 
 
 def remove_person(call: Call) -> Answer:
-    """Remove a person; the keys count no more, the memories stay."""
+    """Remove a person; the keys are no longer valid, the memories stay."""
     _require_whole(call)
     _administration(call).remove(call.path["id"])
     return Answer(204)
+
+
+def restore_person(call: Call) -> Answer:
+    """Admit a removed person again with the same roles; the keys are withdrawn."""
+    _require_whole(call)
+    return Answer(200, {"data": _person(_administration(call).restore(call.path["id"]))})
 
 
 def set_role(call: Call) -> Answer:
     """Give a person a role in a project, or take it away with null; for an administrator of that project."""
     project, role = str(call.body["project"]), cast("Role | None", call.body["role"])
     if not call.principal.may("admin", project):
-        raise Forbidden("this key is no admin of that project")
+        raise Forbidden("this key is not an admin of that project")
     changed = _administration(call).set_role(call.path["id"], project, role)
     return Answer(200, {"data": _person(_seen_by(call, changed))})
 
 
 def list_keys(call: Call) -> Answer:
     """Keys, without the keys themselves: one's own, or all for an administrator of every project."""
+    call.save_uses()
     admin, own = _administration(call), call.principal
     keys = [key for key in admin.keys_of() if own.may("admin", EVERY_PROJECT) or key.person == own.id]
     return Answer(200, {"data": [_key(key) for key in keys]})
@@ -114,13 +124,19 @@ def withdraw_key(call: Call) -> Answer:
 
 
 def rotate_key(call: Call) -> Answer:
-    """Make a key like another one, which counts some days more; the new key is in this answer only."""
+    """Make a key like another one, which stays valid for some days; only this answer has the new key."""
     _require_own(call)
     overlap = cast("float", call.body.get("overlap", OVERLAP_DAYS))
-    return Answer(
-        201,
-        {"data": _new_key(_administration(call).rotate_key(call.path["id"], days=_days(call.body), overlap=overlap))},
-    )
+    administration, ident = _administration(call), call.path["id"]
+    if call.principal.may("admin", EVERY_PROJECT):
+        made = administration.rotate_key(ident, days=_days(call.body), overlap=overlap)
+    elif "days" in call.body:
+        raise InvalidInput(
+            "days", "is for administrators; leave it out for a key that is valid as long as this one was"
+        )
+    else:
+        made = administration.renew_key(ident, overlap=overlap)
+    return Answer(201, {"data": _new_key(made)})
 
 
 def _administration(call: Call) -> Administration:
@@ -129,11 +145,11 @@ def _administration(call: Call) -> Administration:
 
 def _require_whole(call: Call) -> None:
     if not call.principal.may("admin", EVERY_PROJECT):
-        raise Forbidden("this key is no admin of every project")
+        raise Forbidden("this key is not an admin of every project")
 
 
 def _require_own(call: Call) -> None:
-    """Check that the key is the one that is sent, or belongs to nobody's business but an administrator's."""
+    """Check that the key is the one that is sent, or that the caller is an administrator."""
     if call.principal.may("admin", EVERY_PROJECT):
         return
     if call.path["id"] != call.principal.key or not call.team.records.find_key(call.principal.key):
@@ -159,6 +175,7 @@ def _person(person: Person) -> dict[str, JsonValue]:
         "kind": person.kind,
         "roles": [{"project": project, "role": role} for project, role in sorted(person.roles.items())],
         "created_at": person.created_at,
+        "removed_at": person.removed_at,
     }
 
 
@@ -212,11 +229,13 @@ _PEOPLE, _KEYS = "/api/v2/people", "/api/v2/keys"
 
 ROUTES = (
     Route("GET", _PEOPLE, list_people, "admin", "List people with their roles", "people",
-          {200: _data(_PERSON, many=True)}),
+          {200: _data(_PERSON, many=True)}, query={"removed": {"type": "boolean"}}),
     Route("POST", _PEOPLE, add_person, "admin", "Add a person or a service", "people", {201: _data(_PERSON)},
           body=_NEW_PERSON),
     Route("DELETE", _PEOPLE + "/{id}", remove_person, "admin", "Remove a person", "people", {204: {}},
           path_parameters=_ID),
+    Route("POST", _PEOPLE + "/{id}/restore", restore_person, "admin", "Admit a removed person again", "people",
+          {200: _data(_PERSON)}, path_parameters=_ID),
     Route("PUT", _PEOPLE + "/{id}/role", set_role, "admin", "Change a role in a project", "people",
           {200: _data(_PERSON)}, path_parameters=_ID, body=_NEW_ROLE),
     Route("GET", _KEYS, list_keys, "reader", "List keys", "people", {200: _data(_KEY, many=True)}),

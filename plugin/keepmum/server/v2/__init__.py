@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from keepmum.server.routes import Route
-from keepmum.server.v2 import batch, lists, memories, overview, reviews, transfer
+from keepmum.server.v2 import batch, lists, memories, overview, projects, reviews, transfer
 
 __all__ = ["ROUTES"]
 
@@ -23,6 +23,7 @@ ROUTES = tuple(
             *batch.ROUTES,
             *reviews.ROUTES,
             *transfer.ROUTES,
+            *projects.ROUTES,
         ),
     )
 )

@@ -15,6 +15,7 @@ from keepmum.core.memory import JsonValue, Memory, Trust
 from keepmum.server.call import Call, HttpError
 from keepmum.server.people.roles import Role
 from keepmum.service import MemoryService, OtherRevision, Place
+from keepmum.service.exchange import SEVERAL
 from keepmum.service.idempotency import Claim, once
 
 __all__ = ["at_memory", "find", "named", "overtaken", "run_once"]
@@ -31,12 +32,12 @@ def find(service: MemoryService, reference: str) -> Memory:
     """
     whole = ids.complete_id(reference)
     if whole is not None:
-        found = service.whole([whole])
+        found = service.load_complete([whole])
     else:
         bounds = ids.id_range(reference) if len(reference.removeprefix(ids.PREFIX)) >= _SHORTEST else None
         found = [] if bounds is None else service.id_range(*bounds, 2)
     if len(found) > 1:
-        raise InvalidInput("id", "is a prefix of several ids; give more characters")
+        raise InvalidInput("id", "is a prefix of several ids; give more characters" if whole is None else SEVERAL)
     if not found:
         raise NotFound(_UNKNOWN)
     return found[0]
@@ -85,7 +86,8 @@ def run_once(
     if len(key) > 255 or not key.isprintable():
         raise InvalidInput("Idempotency-Key", "must have at most 255 printable characters")
     digest = hashlib.blake2b(json.dumps(content, sort_keys=True).encode(), digest_size=16).digest()
-    claim = Claim(call.principal.id or call.principal.key, key, digest, time.time_ns() // 1_000_000)
+    kept = hashlib.blake2b(key.encode(), digest_size=16, key=call.secret[:64]).hexdigest()  # it may be anything
+    claim = Claim(call.principal.id or call.principal.key, kept, digest, time.time_ns() // 1_000_000)
     try:
         return once(call.team.records, claim, run, replay)
     except InvalidInput as error:

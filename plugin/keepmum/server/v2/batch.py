@@ -94,7 +94,7 @@ def _done(stored: Stored) -> dict[str, JsonValue]:
 def _repeated(call: Call, steps: list[Step]) -> list[JsonValue]:
     """The results of changes that were applied before."""
     with call.service(None, "reader") as service:
-        revisions = {memory.id: memory.revision for memory in service.whole([step.id for step in steps])}
+        revisions = {memory.id: memory.revision for memory in service.load_complete([step.id for step in steps])}
     return [_done(Stored(step.id, revisions.get(step.id, 0), None)) for step in steps]
 
 

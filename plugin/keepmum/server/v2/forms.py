@@ -44,6 +44,7 @@ __all__ = [
     "filter_of",
     "found_json",
     "memory_json",
+    "project_of",
     "revision_in",
     "texts",
 ]
@@ -143,6 +144,17 @@ def filter_of(values: Mapping[str, JsonValue], now: int) -> Filter:
     given.setdefault("everywhere", "project" not in given)
     given.setdefault("statuses", ("active",))
     return Filter(now=given.pop("at", now), **given)
+
+
+def project_of(values: Mapping[str, JsonValue]) -> str | None:
+    """The project of a complete memory that was sent; None for none.
+
+    Raises: InvalidInput.
+    """
+    project = None if values.get("scope") == "global" else values.get("project")
+    if project is not None and not isinstance(project, str):
+        raise InvalidInput("project", "must be text")
+    return project
 
 
 def memory_json(memory: Memory) -> dict[str, JsonValue]:

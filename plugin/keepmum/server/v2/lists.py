@@ -146,7 +146,7 @@ def load_memories(call: Call) -> Answer:
     with call.service(None, "reader") as service:
         if "ids" in body:
             wanted = [whole for one in cast(list[str], body["ids"]) if (whole := ids.complete_id(one)) is not None]
-            found = service.whole(wanted)
+            found = service.load_complete(wanted)
         else:
             first, last = _bound(body, "first", _FIRST_ID), _bound(body, "last", _LAST_ID)
             found = service.id_range(first, last, cast(int, body.get("limit", 50)))
@@ -172,7 +172,7 @@ def count_values(call: Call) -> Answer:
     values = call.body.get("filter") or {} if call.body else call.query
     wanted = forms.filter_of(cast(Mapping[str, JsonValue], values), 0)
     with in_place(call, wanted) as service:
-        counted = service.counted(_now(service, wanted))
+        counted = service.count_facets(_now(service, wanted))
     data: dict[str, JsonValue] = {name: dict(counts) for name, counts in counted._asdict().items()}
     return Answer(200, {"data": data})
 
@@ -181,7 +181,7 @@ def list_outlines(call: Call) -> Answer:
     """All memories that pass the filter, without their texts."""
     wanted = _filter(call)
     with in_place(call, wanted) as service:
-        found = service.outlined(_now(service, wanted))
+        found = service.list_outlines(_now(service, wanted))
     return Answer(200, {"data": [{**each._asdict(), "pinned": bool(each.pinned)} for each in found]})
 
 
@@ -189,7 +189,7 @@ def note_use(call: Call) -> Answer:
     """Note that these memories were shown to an agent, so that they fade later."""
     wanted = [whole for one in cast(list[str], call.body["ids"]) if (whole := ids.complete_id(one)) is not None]
     with call.service(None, "reader") as service:
-        service.used(wanted)
+        service.report_use(wanted)
     return Answer(200, {"data": {}})
 
 

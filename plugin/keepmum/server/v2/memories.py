@@ -34,11 +34,12 @@ _NEW: Schema = {
     },
     "additionalProperties": False,
 }
-_REPLACEMENT: Schema = {
+_CHANGE: Schema = {
     "type": "object",
-    "properties": {"text": {"type": "string"}, **forms.FIELDS, "agent": _PLACED["agent"], "memory": forms.MEMORY},
+    "properties": {"text": {"type": "string"}, **forms.FIELDS, "agent": _PLACED["agent"]},
     "additionalProperties": False,
 }
+_REPLACEMENT: Schema = {**_CHANGE, "properties": {**cast(Any, _CHANGE["properties"]), "memory": forms.MEMORY}}
 _REASON: Schema = {"type": "object", "properties": {"reason": {"type": "string"}}, "additionalProperties": False}
 _PIN: Schema = {"type": "object", "properties": {"pinned": {"type": "boolean"}}, "additionalProperties": False}
 _NO_BODY: Schema = {"type": "object", "properties": {}, "additionalProperties": False}
@@ -49,8 +50,7 @@ def create_memory(call: Call) -> Answer:
     body = call.body
     whole = body.get("memory")
     if isinstance(whole, Mapping):
-        if len(body) > 1:
-            raise InvalidInput("memory", "comes alone; the other fields are part of it")
+        _check_alone(body)
         step = Step(_whole_id(whole), whole)
         return run_once(
             call,
@@ -71,7 +71,7 @@ def read_memory(call: Call) -> Answer:
         if call.headers.get("if-none-match", "").removeprefix("W/") == tag:
             return Answer(304, None, {"etag": tag})
         if not call.query.get("quiet") and call.principal.may("writer", memory.project):
-            service.used([memory.id])
+            service.report_use([memory.id])
         return Answer(200, {"data": forms.memory_json(memory)}, {"etag": tag})
 
 
@@ -82,6 +82,7 @@ def replace_memory(call: Call) -> Answer:
         if not isinstance(call.body.get("text"), str):
             raise InvalidInput("text", "is required")
         return _revise(call, call.body)
+    _check_alone(call.body)
     base = forms.revision_in(call)
     with call.service(None, "reader") as service:
         present = find(service, named(call))
@@ -127,7 +128,7 @@ def read_history(call: Call) -> Answer:
                 "action": past.action,
                 "before": past.before,
             }
-            for past in service.past(memory.id)
+            for past in service.revisions(memory.id)
         ]
         return Answer(200, {"data": revisions})
 
@@ -199,10 +200,8 @@ def _checked(call: Call, service: MemoryService, step: Step) -> Step:
 
     Raises: NotFound when the project of the memory may not be read, Forbidden when the role does not suffice.
     """
-    project = None if step.values is None else step.values.get("project")
-    if project is not None and not isinstance(project, str):
-        raise InvalidInput("project", "must be text")
-    present = next(iter(service.whole([step.id])), None)
+    project = None if step.values is None else forms.project_of(step.values)
+    present = next(iter(service.load_complete([step.id])), None)
     if step.values is not None:
         call.require(project or "", "writer")
         status = step.values.get("status", "active")
@@ -263,7 +262,7 @@ def _only_project(call: Call) -> str:
 def _repeated(call: Call, kept: tuple[str, ...]) -> Answer:
     """The answer to a request that was carried out before."""
     with call.service(None, "reader") as service:
-        found = service.whole(kept[:1])
+        found = service.load_complete(kept[:1])
     if not found:
         raise NotFound("the memory that this request wrote was removed since")
     return _answer(Stored(found[0].id, found[0].revision, None))
@@ -283,6 +282,11 @@ def _decided(decided: Decided) -> Answer:
     memory = decided.memories[0]
     data: JsonValue = {"id": _uuid(memory.id), "revision": memory.revision, "undo": decided.undo}
     return Answer(200, {"data": data}, {"etag": forms.etag(memory.revision)})
+
+
+def _check_alone(body: Mapping[str, JsonValue]) -> None:
+    if len(body) > 1:
+        raise InvalidInput("memory", "comes alone; the other fields are part of it")
 
 
 def _check(base: int | None, memory: Memory) -> None:
@@ -318,17 +322,18 @@ def _text(body: Mapping[str, JsonValue], name: str) -> str | None:
 
 _IDENTIFIED: Mapping[str, Schema] = {"id": forms.ID}
 _WRITTEN: Mapping[int, Schema] = {200: forms.ONE}
+_MAYBE_NEW: Mapping[int, Schema] = {201: forms.ONE, **_WRITTEN}  # what is trusted less is kept next to the other
 _ONE = f"{_PREFIX}/{{id}}"
 
 ROUTES = (
-    Route("POST", _PREFIX, create_memory, "writer", "Store a memory", "memories", {201: forms.ONE, **_WRITTEN},
+    Route("POST", _PREFIX, create_memory, "writer", "Store a memory", "memories", _MAYBE_NEW,
           body=_NEW),
     Route("GET", _ONE, read_memory, "reader", "Read a memory", "memories", {200: forms.ONE, 304: {}},
           path_parameters=_IDENTIFIED, query={"quiet": {"type": "boolean"}}),
-    Route("PUT", _ONE, replace_memory, "writer", "Replace a memory", "memories", _WRITTEN,
+    Route("PUT", _ONE, replace_memory, "writer", "Replace a memory", "memories", _MAYBE_NEW,
           path_parameters=_IDENTIFIED, body=_REPLACEMENT),
-    Route("PATCH", _ONE, change_memory, "writer", "Change fields of a memory", "memories", _WRITTEN,
-          path_parameters=_IDENTIFIED, body=_REPLACEMENT),
+    Route("PATCH", _ONE, change_memory, "writer", "Change fields of a memory", "memories", _MAYBE_NEW,
+          path_parameters=_IDENTIFIED, body=_CHANGE),
     Route("DELETE", _ONE, remove_memory, "writer", "Remove a memory", "memories", _WRITTEN,
           path_parameters=_IDENTIFIED, query={"purge": {"type": "boolean"}}),
     Route("GET", f"{_ONE}/history", read_history, "reader", "Former revisions", "memories", {200: forms.LIST},

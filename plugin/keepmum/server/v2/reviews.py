@@ -14,6 +14,7 @@ from keepmum.server.call import Answer, Call
 from keepmum.server.routes import Route, Schema
 from keepmum.server.v2 import forms
 from keepmum.service import Choice, MemoryService, ReviewItem, Step
+from keepmum.service.team import AuditFilter, AuditRow, TeamRecords
 
 __all__ = ["ROUTES"]
 
@@ -55,6 +56,8 @@ _AGENT: Schema = {
     "additionalProperties": False,
 }
 _PAGE = 100
+_NO_ROW = 2**62  # more than the number of any row of the audit log
+_MADE = frozenset({"created", "imported"})
 
 
 def list_review(call: Call) -> Answer:
@@ -105,7 +108,7 @@ def quarantine_session(call: Call) -> Answer:
     project, session = str(call.body["project"]), str(call.body["session"])
     with call.service(project, "curator") as service:
         found = [memory for memory in _of_project(service, project, session) if memory.session == session]
-        return _confirmed(call, found, lambda: [_trashed(service, memory) for memory in found], service)
+        return _confirmed(call, found, lambda: [[_trashed(service, memory) for memory in found]], service)
 
 
 def undo_writes(call: Call) -> Answer:
@@ -119,24 +122,51 @@ def undo_writes(call: Call) -> Answer:
     if (agent is None) == (actor is None):
         raise InvalidInput("agent", "or `actor` is required, and not both")
     with call.service(project, "curator") as service:
+        rows = list(_rows(call.team.records, project, since, cast("str | None", actor)))
+        made = {row.subject for row in rows if row.action in _MADE}
         found = [
             memory
-            for memory in _of_project(service, project, None)
-            if memory.updated_at >= since and (memory.agent == agent if actor is None else memory.updated_by == actor)
+            for memory in service.load_complete(sorted({row.subject for row in rows if row.subject is not None}))
+            if (memory.project or "") == project
+            and (memory.agent == agent if actor is None else memory.updated_by == actor)
+            and not (memory.id in made and memory.status == "trashed")
         ]
-        return _confirmed(call, found, lambda: [_before(service, memory, since) for memory in found], service)
+        return _confirmed(call, found, lambda: _undone(service, found, since, made), service)
 
 
 # -- parts
 
 
-def _before(service: MemoryService, memory: Memory, since: int) -> Step:
-    """The step that brings a memory back to its state at a time; one that is newer goes to the trash."""
-    later = [past for past in service.past(memory.id) if past.at >= since]
-    if not later or memory.created_at >= since:
-        return _trashed(service, memory)
-    values = {**later[-1].before, "id": memory.id, "updated_at": service.now(), "revision": memory.revision + 1}
-    return Step(memory.id, values, memory.revision, curated=True)
+def _rows(records: TeamRecords, project: str, since: int, actor: str | None) -> Iterator[AuditRow]:
+    """What the audit log has of a project since a time: that of the server, since clients choose those in memories."""
+    records.seal()
+    wanted, before = AuditFilter(actor=actor), _NO_ROW
+    while page := records.audit(0, _PAGE, projects=[project], wanted=wanted, before=before):
+        recent = [row for row in page if row.at >= since]
+        yield from recent
+        before = page[-1].number if recent else 0
+
+
+def _undone(service: MemoryService, found: Sequence[Memory], since: int, made: set[str | None]) -> list[list[Step]]:
+    """The steps that bring memories back to their state at a time, in the order of two transactions.
+
+    What was `made` since goes to the trash. What has another key now goes there first, so that every key is free.
+    """
+    first: list[Step] = []
+    second: list[Step] = []
+    for memory in found:
+        later = [past for past in service.revisions(memory.id) if past.at >= since]
+        if memory.id in made or not later:
+            first.append(_trashed(service, memory))
+            continue
+        before = later[-1].before
+        moves = memory.status != "trashed" and before.get("key") != memory.key
+        if moves:
+            first.append(_trashed(service, memory))
+        revision = memory.revision + moves
+        values = {**before, "id": memory.id, "updated_at": service.now(), "revision": revision + 1}
+        (second if moves else first).append(Step(memory.id, values, revision, curated=True))
+    return [first, second]
 
 
 def _trashed(service: MemoryService, memory: Memory) -> Step:
@@ -154,7 +184,7 @@ def _of_project(service: MemoryService, project: str, session: str | None) -> It
 
 
 def _confirmed(
-    call: Call, found: Sequence[Memory], steps: Callable[[], Sequence[Step]], service: MemoryService
+    call: Call, found: Sequence[Memory], steps: Callable[[], Sequence[Sequence[Step]]], service: MemoryService
 ) -> Answer:
     """Apply the steps when the list of memories is confirmed; otherwise list it.
 
@@ -168,7 +198,8 @@ def _confirmed(
         return Answer(200, {"data": {"memories": listed, "done": False, "confirm": token if found else ""}})
     if confirmed != token:
         raise ConfirmationNeeded("confirm: the list of memories has changed; nothing was changed. List it again")
-    service.apply(steps())
+    for together in steps():
+        service.apply(together)
     return Answer(200, {"data": {"memories": listed, "done": True, "confirm": ""}})
 
 

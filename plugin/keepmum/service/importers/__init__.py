@@ -1,7 +1,7 @@
-"""Read memories of other tools and older stores into the form of an export. A new format is a module and a line here.
+"""Reads memories of other tools and older stores into the form of an export. A new format is a module and a line here.
 
 Importers store nothing: their items go through the service, which cleans, limits and scans them like any write.
-Each is loaded when it is asked for, since a command that imports nothing must start fast.
+Each is loaded when it is needed, since a command that imports nothing must start fast.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from keepmum.core.errors import InvalidInput
 from keepmum.service.importers.format import Format, Found
 from keepmum.service.importers.item import ImportItem, NotKept
 
-__all__ = ["FORMATS", "Format", "Found", "ImportItem", "NotKept", "format_of", "named", "reading"]
+__all__ = ["FORMATS", "Format", "Found", "ImportItem", "NotKept", "format_named", "format_of", "read_items"]
 
 # By the name that `--from` takes: the module. A source is of the first format that recognises it.
 FORMATS: Mapping[str, str] = {
@@ -41,8 +41,8 @@ _DATABASES = (
     "memory.db", "memories.db", "claude-mem.db", "engram.db", "sqlite_vec.db", "history.db", "memory.jsonl",
     os.path.join("data", "memories.db"),
 )  # fmt: skip
-# Databases that are recognised and not read: a table, one of its columns, and whose it is.
-_OTHERS = (
+# Databases that are recognised and not read: a table, one of its columns, and its owner.
+_NOT_READ = (
     ("memories", "trust", "of Keepmum itself: `keepmum export` copies it"),
     ("entity", "permalink", "of basic-memory, which is an index: import the folder of its notes"),
 )
@@ -50,7 +50,7 @@ _SHOWN = 8  # tables of a database that no format recognises
 _PLAIN = re.compile(r"[a-z_]{1,24}")  # other names could hold anything
 
 
-def named(name: str) -> Format:
+def format_named(name: str) -> Format:
     """The format called `name`.
 
     Raises: InvalidInput when there is none.
@@ -71,7 +71,7 @@ def format_of(path: str) -> tuple[Format, str]:
 
     found = sniff(path)
     for name in FORMATS:
-        if (known := named(name)).matches(found) and not (name == "vault" and _database_in(path)):
+        if (known := format_named(name)).matches(found) and not (name == "vault" and _database_in(path)):
             return known, path
     inner = _database_in(path)
     if inner:
@@ -79,7 +79,7 @@ def format_of(path: str) -> tuple[Format, str]:
     if found.tables:
         shown = ", ".join(sorted(filter(_PLAIN.fullmatch, found.tables))[:_SHOWN])
         owner = next(
-            (owner for table, column, owner in _OTHERS if column in found.tables.get(table, ())),
+            (owner for table, column, owner in _NOT_READ if column in found.tables.get(table, ())),
             f"of no known tool; it has the tables {shown}",
         )
         raise InvalidInput("file", f"{path} is a database {owner}")
@@ -90,13 +90,13 @@ def format_of(path: str) -> tuple[Format, str]:
             "name a file in it, or see `keepmum import --help`",
         )
     # Its errors name each line.
-    return named("keepmum")._replace(title="no format that is known, read as an export of Keepmum"), path
+    return format_named("keepmum")._replace(title="no format that is known, read as an export of Keepmum"), path
 
 
-def reading(known: Format, path: str) -> Iterator[Found]:
-    """What a format reads at `path`; when it must stop, the reason comes last, so that the rest is imported.
+def read_items(known: Format, path: str) -> Iterator[Found]:
+    """The items that a format reads at `path`; an error after the first one becomes the last item.
 
-    Raises: InvalidInput when it must stop at the start.
+    Raises: InvalidInput when nothing can be read.
     """
     count = 0
     try:

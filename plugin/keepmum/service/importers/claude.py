@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from keepmum.core.errors import InvalidInput
 from keepmum.core.memory import Kind
 from keepmum.service.importers.format import Format, Found
-from keepmum.service.importers.item import ImportItem, built
+from keepmum.service.importers.item import ImportItem, build_item
 from keepmum.service.importers.markdown_source import read_markdown
 from keepmum.service.importers.sniff import Sniff
 
@@ -45,12 +45,12 @@ def _read(path: str) -> Iterator[Found]:
 def _read_file(folder: str, name: str, names: Sequence[str]) -> ImportItem | None:
     try:
         file = read_markdown(os.path.join(folder, name))
-    except (OSError, ValueError) as error:
-        return ImportItem(name, None, str(error.strerror if isinstance(error, OSError) else error))
+    except ValueError as error:
+        return ImportItem(name, None, str(error))
     text = _without_pointers(file.body, names) if name == _INDEX else file.body
     if not text.strip():
         return None
-    return built(
+    return build_item(
         name, "claude-code", f"{os.path.realpath(folder)}\0{name}", text, file.changed_at, title=file.text("name"),
         author="claude-code", kind=_KINDS.get(file.text("type"), "note"), why=file.text("description") or None,
         source=f"Claude Code memory: {name}"[:500],

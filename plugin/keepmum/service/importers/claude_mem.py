@@ -7,13 +7,13 @@ read 2026-11-22.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from keepmum.core.memory import JsonValue, Kind
+from keepmum.service.importers.field_values import changed_at, parse_time, text_list, text_or_none
 from keepmum.service.importers.format import Format, Found
-from keepmum.service.importers.item import ImportItem, NotKept, built, moment, text_list
+from keepmum.service.importers.item import ImportItem, NotKept, build_item
 from keepmum.service.importers.json_source import records
 from keepmum.service.importers.sniff import Sniff
 from keepmum.service.importers.sqlite_source import SqliteSource, is_sqlite
@@ -37,36 +37,34 @@ _PLATFORMS = {"claude": "claude-code"}  # its name of a client, and ours
 _FILES = 50  # of one memory, that are kept
 
 
-def _observation(place: str, row: Mapping[str, Any], otherwise: int, author: str) -> ImportItem:
+def _observation(place: str, row: Mapping[str, Any], default_time: int, author: str) -> ImportItem:
     facts = text_list(row.get("facts"))
     lines = [row.get("subtitle"), row.get("narrative"), "\n".join(f"- {fact}" for fact in facts), row.get("text")]
     data: dict[str, JsonValue] = {"type": row.get("type")}
     for name in ("files_read", "files_modified"):
         if files := text_list(row.get(name)):
             data[name] = files[:_FILES]
-    return _with_session(row, built(
+    return build_item(
         place, _TOOL, f"observation {_identity(row)}", "\n\n".join(filter(None, lines)) or row.get("title"),
-        _time(row, otherwise), tags=text_list(row.get("concepts")), title=row.get("title"),
+        _time(row, default_time), tags=text_list(row.get("concepts")), title=row.get("title"),
         author=row.get("agent_type") or author, project=row.get("merged_into_project") or row.get("project"),
-        kind=_KINDS.get(str(row.get("type")), "note"), data=data,
-    ))  # fmt: skip
+        kind=_KINDS.get(str(row.get("type")), "note"), data=data, session=_session(row),
+    )  # fmt: skip
 
 
-def _summary(place: str, row: Mapping[str, Any], otherwise: int, author: str) -> ImportItem:
+def _summary(place: str, row: Mapping[str, Any], default_time: int, author: str) -> ImportItem:
     parts = [f"{name.replace('_', ' ').capitalize()}: {row[name]}" for name in _PARTS if row.get(name)]
     files = {name: text_list(row.get(name))[:_FILES] for name in ("files_read", "files_edited")}
-    return _with_session(row, built(
-        place, _TOOL, f"summary {_identity(row)}", "\n\n".join(parts) or row.get("request"), _time(row, otherwise),
+    return build_item(
+        place, _TOOL, f"summary {_identity(row)}", "\n\n".join(parts) or row.get("request"), _time(row, default_time),
         title=row.get("request"), author=author, project=row.get("merged_into_project") or row.get("project"),
         data={"type": "session summary", **{name: found for name, found in files.items() if found}},
-    ))  # fmt: skip
+        session=_session(row),
+    )  # fmt: skip
 
 
-def _with_session(row: Mapping[str, Any], found: ImportItem) -> ImportItem:
-    session = row.get("memory_session_id") or row.get("sdk_session_id")
-    if found.values is None or not isinstance(session, str) or not session:
-        return found
-    return ImportItem(found.place, {**found.values, "session": session}, project=found.project, not_kept=found.not_kept)
+def _session(row: Mapping[str, Any]) -> str | None:
+    return text_or_none(row.get("memory_session_id") or row.get("sdk_session_id"))
 
 
 def _identity(row: Mapping[str, Any]) -> str:
@@ -74,8 +72,8 @@ def _identity(row: Mapping[str, Any]) -> str:
     return f"{row.get('id')}\0{row.get('created_at_epoch')}"
 
 
-def _time(row: Mapping[str, Any], otherwise: int) -> int:
-    return moment(row.get("created_at_epoch")) or moment(row.get("created_at")) or otherwise
+def _time(row: Mapping[str, Any], default_time: int) -> int:
+    return parse_time(row.get("created_at_epoch")) or parse_time(row.get("created_at")) or default_time
 
 
 def _matches(sniff: Sniff) -> bool:
@@ -91,20 +89,20 @@ def _read(path: str) -> Iterator[Found]:
 
 
 def _read_export(path: str) -> Iterator[Found]:
-    otherwise = int(os.stat(path).st_mtime * 1000)
+    default_time = changed_at(path)
     for place, name, value in records(path):
         if isinstance(value, Exception):
             yield ImportItem(place, None, "is not a JSON object")
         elif name == "observations" and isinstance(value, dict):
-            yield _observation(place, value, otherwise, _TOOL)
+            yield _observation(place, value, default_time, _TOOL)
         elif name == "summaries" and isinstance(value, dict):
-            yield _summary(place, value, otherwise, _TOOL)
+            yield _summary(place, value, default_time, _TOOL)
         elif name == "prompts":
             yield NotKept("prompts that a user typed", 1)
 
 
 def _read_database(path: str) -> Iterator[Found]:
-    otherwise = int(os.stat(path).st_mtime * 1000)
+    default_time = changed_at(path)
     with SqliteSource(path) as source:
         authors: dict[object, str] = {}
         for table, columns, read in (
@@ -118,7 +116,7 @@ def _read_database(path: str) -> Iterator[Found]:
                 session = row["memory_session_id"]
                 if session not in authors:
                     authors = {session: _author(source, session)}  # rows of one session follow each other
-                yield read(place, row, otherwise, authors[session])
+                yield read(place, row, default_time, authors[session])
         yield from source.not_kept({
             "observations": (*_OBSERVATION, *_DERIVED), "session_summaries": (*_SUMMARY, *_DERIVED),
             "sdk_sessions": tuple(source.tables.get("sdk_sessions", ())),

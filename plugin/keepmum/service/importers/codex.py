@@ -13,8 +13,9 @@ from collections import Counter
 from collections.abc import Iterator
 
 from keepmum.core.memory import Kind
+from keepmum.service.importers.field_values import parse_time
 from keepmum.service.importers.format import Format, Found
-from keepmum.service.importers.item import ImportItem, NotKept, built, moment
+from keepmum.service.importers.item import ImportItem, NotKept, build_item
 from keepmum.service.importers.markdown_source import files_below, read_markdown, sections
 from keepmum.service.importers.sniff import Sniff
 
@@ -48,8 +49,8 @@ def _read(path: str) -> Iterator[Found]:
 def _sections(path: str, name: str) -> Iterator[Found]:
     try:
         file = read_markdown(os.path.join(path, name))
-    except (OSError, ValueError) as error:
-        yield ImportItem(name, None, str(error.strerror if isinstance(error, OSError) else error))
+    except ValueError as error:
+        yield ImportItem(name, None, str(error))
         return
     text = file.whole  # a block of MEMORY.md starts with front matter, so a file has several of them
     blocks = list(_BLOCK.finditer(text))
@@ -66,9 +67,9 @@ def _sections(path: str, name: str) -> Iterator[Found]:
             continue
         seen[title] += 1
         updated, folder, words = _UPDATED.search(whole), _FOLDER.search(whole), _KEYWORDS.search(whole)
-        yield built(
+        yield build_item(
             f"{name}, line {line}", _AUTHOR, f"{name}\0{title}\0{seen[title]}",
-            content, (moment(updated["time"]) if updated else None) or file.changed_at, updated=file.changed_at,
+            content, (parse_time(updated["time"]) if updated else None) or file.changed_at, updated=file.changed_at,
             title=title or None, author=_AUTHOR, tags=words["words"].split(",") if words else (),
             project=folder["folder"] if folder else None, kind="fact", source=f"Codex memory: {name}",
         )  # fmt: skip
@@ -82,11 +83,11 @@ def _described(head: str) -> str:
 def _whole(path: str, name: str, kind: Kind) -> ImportItem:
     try:
         file = read_markdown(os.path.join(path, name))
-    except (OSError, ValueError) as error:
-        return ImportItem(name, None, str(error.strerror if isinstance(error, OSError) else error))
+    except ValueError as error:
+        return ImportItem(name, None, str(error))
     folder, updated = _FOLDER.search(file.body), _UPDATED.search(file.body)
-    return built(
-        name, _AUTHOR, name, file.body, (moment(updated["time"]) if updated else None) or file.changed_at,
+    return build_item(
+        name, _AUTHOR, name, file.body, (parse_time(updated["time"]) if updated else None) or file.changed_at,
         updated=file.changed_at, title=file.text("name") or None, why=file.text("description") or None, author=_AUTHOR,
         project=folder["folder"] if folder else None, kind=kind, source=f"Codex memory: {name}"[:200],
     )  # fmt: skip

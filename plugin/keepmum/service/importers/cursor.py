@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from keepmum.core.memory import JsonValue
 from keepmum.service.importers.format import Format, Found
-from keepmum.service.importers.item import ImportItem, built
+from keepmum.service.importers.item import ImportItem, build_item
 from keepmum.service.importers.markdown_source import files_below, read_markdown
 from keepmum.service.importers.sniff import Sniff
 
@@ -48,8 +48,8 @@ def _item(folder: str, name: str) -> ImportItem:
     path = os.path.join(folder, name)
     try:
         file = read_markdown(path)
-    except (OSError, ValueError) as error:
-        return ImportItem(name, None, str(error.strerror if isinstance(error, OSError) else error))
+    except ValueError as error:
+        return ImportItem(name, None, str(error))
     data: dict[str, JsonValue] = {}
     if patterns := file.texts("globs"):
         data["globs"] = patterns
@@ -58,7 +58,7 @@ def _item(folder: str, name: str) -> ImportItem:
     lost = ["patterns of files that a rule is for: kept as data, and not applied"] if patterns else []
     if file.has_lost_head:
         lost.append("front matter that is not understood: kept in the text")
-    return built(
+    return build_item(
         name, "cursor", f"{os.path.realpath(folder)}\0{name}", file.body, file.changed_at,
         title=file.text("description") or os.path.splitext(name)[0].replace("-", " "), author="cursor",
         kind="instruction", why=file.text("description") or None, data=data or None,

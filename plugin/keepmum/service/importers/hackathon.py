@@ -5,12 +5,12 @@ Source: https://github.com/nihalnihalani/agent-memory (src/db/schema.ts, src/too
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from keepmum.service.importers.field_values import changed_at, parse_time, positive, text_list
 from keepmum.service.importers.format import Format, Found
-from keepmum.service.importers.item import Former, ImportItem, built, moment, text_list
+from keepmum.service.importers.item import Former, ImportItem, build_item
 from keepmum.service.importers.json_source import records
 from keepmum.service.importers.sniff import Sniff
 from keepmum.service.importers.sqlite_source import SqliteSource, is_sqlite
@@ -25,16 +25,15 @@ _PAST = ("memory_id", "old_value", "old_type", "old_context", "changed_by", "cha
 _KINDS = frozenset({"decision", "preference", "task", "snippet", "note"})
 
 
-def item(place: str, row: Mapping[str, Any], otherwise: int, past: Sequence[Former] = ()) -> ImportItem:
-    """A memory of an export, or a row with its `tags`; `otherwise` is its time if it names none."""
-    created = moment(row.get("created_at")) or otherwise
-    count = row.get("access_count")
-    return built(
+def item(place: str, row: Mapping[str, Any], default_time: int, past: Sequence[Former] = ()) -> ImportItem:
+    """A memory of an export, or a row with its `tags`; `default_time` is its time if it names none."""
+    created = parse_time(row.get("created_at")) or default_time
+    return build_item(
         place, _TOOL, row.get("key"), row.get("value"), created,
-        updated=moment(row.get("updated_at")), tags=text_list(row.get("tags")), title=row.get("key"),
+        updated=parse_time(row.get("updated_at")), tags=text_list(row.get("tags")), title=row.get("key"),
         author=row.get("agent_id"), past=past, key=row.get("key"), why=row.get("context") or None,
         kind=row["type"] if row.get("type") in _KINDS else "note", scope="global",
-        access_count=count if isinstance(count, int) and count > 0 else None,
+        access_count=positive(row.get("access_count")),
     )  # fmt: skip
 
 
@@ -47,16 +46,16 @@ def _read(path: str) -> Iterator[Found]:
 
 
 def _read_export(path: str) -> Iterator[Found]:
-    otherwise = int(os.stat(path).st_mtime * 1000)
+    default_time = changed_at(path)
     for place, name, value in records(path):
         if isinstance(value, dict):
-            yield item(place, value, otherwise)
+            yield item(place, value, default_time)
         elif name == "memories" or isinstance(value, Exception):
             yield ImportItem(place, None, "is not a JSON object")
 
 
 def _read_database(path: str) -> Iterator[Found]:
-    otherwise = int(os.stat(path).st_mtime * 1000)
+    default_time = changed_at(path)
     with SqliteSource(path) as source:
         has_tags, has_past = "tags" in source.tables, "memory_history" in source.tables
         for place, row, problem in source.rows("memories", _COLUMNS):
@@ -70,16 +69,16 @@ def _read_database(path: str) -> Iterator[Found]:
                 if has_past
                 else []
             )
-            formers = tuple(_former(each, otherwise) for each in past)
-            yield item(place, {**row, "tags": [each["tag"] for each in tags]}, otherwise, formers)
+            formers = tuple(_former(each, default_time) for each in past)
+            yield item(place, {**row, "tags": [each["tag"] for each in tags]}, default_time, formers)
         used = {"memories": _COLUMNS, "tags": ("memory_id", "tag"), "memory_history": ("id", *_PAST)}
         yield from source.not_kept(used)
         yield from source.changed()
 
 
-def _former(row: Mapping[str, Any], otherwise: int) -> Former:
+def _former(row: Mapping[str, Any], default_time: int) -> Former:
     values = {"text": row["old_value"], "kind": row["old_type"] or "note", "why": row["old_context"]}
-    return Former(moment(row["changed_at"]) or otherwise, str(row["changed_by"] or _TOOL), values)
+    return Former(parse_time(row["changed_at"]) or default_time, str(row["changed_by"] or _TOOL), values)
 
 
 FORMAT = Format("the memories of Agent Memory", _matches, _read)

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from keepmum.service.importers.format import Format, Found
-from keepmum.service.importers.item import ImportItem, NotKept, built
+from keepmum.service.importers.item import ImportItem, NotKept, build_item
 from keepmum.service.importers.markdown_source import read_markdown, sections
 from keepmum.service.importers.sniff import Sniff
 
@@ -27,9 +27,9 @@ def _matches(sniff: Sniff) -> bool:
 def _read(path: str) -> Iterator[Found]:
     name = os.path.basename(path)
     try:
-        file = read_markdown(path)
-    except (OSError, ValueError) as error:
-        yield ImportItem(name, None, str(error.strerror if isinstance(error, OSError) else error))
+        file = read_markdown(os.path.realpath(path))  # CLAUDE.md is often a link to AGENTS.md
+    except ValueError as error:
+        yield ImportItem(name, None, str(error))
         return
     author, seen = _AUTHORS.get(name.lower(), "rules"), Counter[str]()
     for section in sections(_OURS.sub("", file.body)):
@@ -41,7 +41,7 @@ def _read(path: str) -> Iterator[Found]:
             continue
         heading = " / ".join(section.path)
         seen[heading] += 1
-        yield built(
+        yield build_item(
             f"{name}, line {section.line}", "instructions", f"{os.path.realpath(path)}\0{heading}\0{seen[heading]}",
             text, file.changed_at, title=heading or None, author=author, kind="instruction",
             source=f"{name}{': ' if heading else ''}{heading}"[:200],

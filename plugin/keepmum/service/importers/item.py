@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 from keepmum.core import ids, validation
-from keepmum.core.memory import LIMITS, JsonValue
+from keepmum.core.memory import LIMITS, Action, JsonValue
 
-__all__ = ["Former", "ImportItem", "NotKept", "built", "moment", "stable_id", "text_list"]
-
-_SECONDS_BELOW = 100_000_000_000  # a number of seconds since 1970 is below this, one of milliseconds above
-_LATEST = 253_402_300_799_999  # the last millisecond of the year 9999
+__all__ = ["Former", "ImportItem", "NotKept", "build_item", "stable_id"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +20,7 @@ class Former:
     at: int
     by: str
     values: Mapping[str, JsonValue]
+    action: Action = "updated"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +37,13 @@ class ImportItem:
 
 @dataclass(frozen=True, slots=True)
 class NotKept:
-    """What a source holds besides memories, and how much of it."""
+    """Something in a source that is not imported, and its number."""
 
     what: str
     count: int
 
 
-def built(  # noqa: PLR0913 - the fields that most sources have
+def build_item(  # noqa: PLR0913 - the fields that most sources have
     place: str,
     tool: str,
     name: object,
@@ -97,37 +93,3 @@ def stable_id(*parts: str) -> str:
     digits = hashlib.blake2b("\0".join(parts).encode("utf-8", "replace"), digest_size=14).hexdigest()
     # The first 48 bits of an id are a time; these are before 2005, so that no new memory gets the same.
     return ids.from_uuid(f"00{digits[:10]}7{digits[10:13]}8{digits[13:28]}")
-
-
-def moment(value: object) -> int | None:
-    """Milliseconds since 1970 for a time in ISO 8601, in seconds or in milliseconds; None if it is none of these.
-
-    Times without a zone are UTC, as in SQLite's `datetime('now')`.
-    """
-    if isinstance(value, str):
-        text = value.strip()
-        try:
-            value = float(text) if text[:1].isdigit() and text.replace(".", "", 1).isdigit() else _from_iso(text)
-        except (ValueError, OverflowError):
-            return None
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-        return None
-    found = round(value if abs(value) >= _SECONDS_BELOW else value * 1000)
-    return found if 0 < found <= _LATEST else None
-
-
-def _from_iso(text: str) -> float:
-    parsed = datetime.fromisoformat(text)
-    return (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).timestamp()
-
-
-def text_list(value: object) -> list[str]:
-    """The strings of a list that is given as such, as JSON, or with commas between them."""
-    if isinstance(value, str):
-        import json
-
-        try:
-            value = json.loads(value) if value.lstrip().startswith("[") else value.split(",")
-        except (ValueError, RecursionError):
-            return []
-    return [item for item in value if isinstance(item, str)] if isinstance(value, (list, tuple)) else []

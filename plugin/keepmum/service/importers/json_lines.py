@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 from keepmum.core.errors import InvalidInput
 from keepmum.service.importers.item import ImportItem
@@ -32,7 +32,7 @@ def open_lines(path: str) -> Iterator[bytes]:
         raise InvalidInput("file", f"{path}: {error.strerror}") from None
 
 
-def bounded(file: BinaryIO) -> Iterator[bytes]:
+def bounded(file: IO[bytes]) -> Iterator[bytes]:
     """The lines of a file; of a line that is too long only the start, so that no file fills the memory."""
     while line := file.readline(_LONGEST + 1):
         yield line

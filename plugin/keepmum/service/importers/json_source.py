@@ -26,7 +26,7 @@ _decode = json.JSONDecoder().raw_decode
 def parts(path: str) -> Iterator[Part]:
     """The items of each list at the top of a document, or one step below, and its other values.
 
-    Raises: InvalidInput when the file cannot be opened, is no JSON, or has an item of more than 4 MiB.
+    Raises: InvalidInput when the file cannot be opened, is not JSON, or has an item of more than 4 MiB.
     """
     try:
         with open(path, "rb") as file:
@@ -39,7 +39,7 @@ def records(path: str) -> Iterator[tuple[str, str, Any]]:  # Any: JSON
     """Place, name and value of what a file holds: each line of JSON lines, or each part of one document.
 
     The name is that of the list or field that has the value; empty in a list at the top, and for lines.
-    A line that is no JSON object has an `InvalidInput` as its value.
+    A line that is not a JSON object has an `InvalidInput` as its value.
 
     Raises: InvalidInput as `parts`.
     """
@@ -167,5 +167,5 @@ class _Reader:
 
     def _invalid(self) -> InvalidInput:
         if len(self._text) - self._at > _LARGEST:
-            return InvalidInput("file", f"{self._path} has an item of more than {_LARGEST >> 20} MiB, or is no JSON")
+            return InvalidInput("file", f"{self._path} has an item of more than {_LARGEST >> 20} MiB, or is not JSON")
         return InvalidInput("file", f"{self._path} is not JSON in UTF-8, or ends too early")

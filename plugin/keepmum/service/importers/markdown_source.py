@@ -13,10 +13,9 @@ from keepmum.stores.markdown.yaml_subset import Node, to_json
 
 __all__ = ["MarkdownFile", "Section", "files_below", "read_markdown", "sections"]
 
-_LARGEST = 4 << 20  # bytes
+_LARGEST = 4 << 20  # bytes of a file, of which each section can become a memory
 _HEADING = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t#]*$")
 _FENCE = re.compile(r"[ \t]*(```+|~~~+)")
-_MOST_FILES = 200_000
 
 
 class MarkdownFile(NamedTuple):
@@ -51,13 +50,13 @@ class Section(NamedTuple):
 def read_markdown(path: str) -> MarkdownFile:
     """The content of a regular file.
 
-    Raises: OSError; ValueError with what is wrong with the file, to follow its name.
+    Raises: ValueError with what is wrong with the file, to follow its name.
     """
-    if os.lstat(path).st_size > _LARGEST:
-        raise ValueError(f"has more than {_LARGEST >> 20} MiB")
-    content, about = read_regular(path)
     try:
+        content, about = read_regular(path, largest=_LARGEST)
         text = content.decode("utf-8-sig")
+    except OSError as error:
+        raise ValueError(error.strerror) from None
     except UnicodeDecodeError as error:
         raise ValueError(f"is not UTF-8 at byte {error.start}") from None
     changed_at = about.st_mtime_ns // 1_000_000
@@ -91,12 +90,8 @@ def sections(text: str, deepest: int = 2) -> Iterator[Section]:
 
 def files_below(folder: str, *endings: str) -> Iterator[str]:
     """The paths of the files with these endings below a folder, relative to it and sorted; links are not followed."""
-    count = 0
     for top, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith(".") and name != "node_modules")
         for name in sorted(names):
             if name.endswith(endings) and not name.startswith("."):
-                count += 1
-                if count > _MOST_FILES:
-                    return
                 yield os.path.relpath(os.path.join(top, name), folder)

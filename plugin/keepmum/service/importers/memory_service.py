@@ -7,14 +7,13 @@ models/ontology.py, examples/memory_export_template.json), read 2026-11-22.
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from keepmum.core.memory import JsonValue, Kind
+from keepmum.service.importers.field_values import changed_at, json_object, parse_time, positive, text_list
 from keepmum.service.importers.format import Format, Found
-from keepmum.service.importers.item import ImportItem, NotKept, built, moment, stable_id, text_list
+from keepmum.service.importers.item import ImportItem, NotKept, build_item, stable_id
 from keepmum.service.importers.json_source import records
 from keepmum.service.importers.sniff import Sniff
 from keepmum.service.importers.sqlite_source import SqliteSource, is_sqlite
@@ -38,10 +37,10 @@ _KINDS: Mapping[str, Kind] = {
 _USE = frozenset({"access_count", "last_accessed_at", "superseded_by", "source"})  # metadata with a field of its own
 
 
-def _item(place: str, row: Mapping[str, Any], otherwise: int, links: Sequence[Mapping[str, Any]] = ()) -> Found:
+def _item(place: str, row: Mapping[str, Any], default_time: int, links: Sequence[Mapping[str, Any]] = ()) -> Found:
     if row.get("deleted_at"):
         return NotKept("memories that were deleted", 1)
-    metadata = _object(row.get("metadata"))
+    metadata = json_object(row.get("metadata")) or {}
     newer = row.get("superseded_by") or metadata.get("superseded_by")
     data: dict[str, JsonValue] = {"type": row.get("memory_type")} if row.get("memory_type") else {}
     data |= {name: value for name, value in metadata.items() if name not in _USE}
@@ -52,30 +51,21 @@ def _item(place: str, row: Mapping[str, Any], otherwise: int, links: Sequence[Ma
             {"to": stable_id(_TOOL, str(link["target_hash"])), "how": str(link.get("relationship_type") or "related")}
             for link in links
         ]
-    count, sure, tags = metadata.get("access_count"), row.get("confidence"), text_list(row.get("tags"))
-    return built(
+    confidence, tags = row.get("confidence"), text_list(row.get("tags"))
+    return build_item(
         place, _TOOL, row.get("content_hash"), row.get("content"),
-        moment(row.get("created_at")) or moment(row.get("created_at_iso")) or otherwise,
-        updated=moment(row.get("updated_at")) or moment(row.get("updated_at_iso")),
+        parse_time(row.get("created_at")) or parse_time(row.get("created_at_iso")) or default_time,
+        updated=parse_time(row.get("updated_at")) or parse_time(row.get("updated_at_iso")),
         tags=[tag for tag in tags if tag.strip() != "untagged"], author=metadata.get("source"),
         project=next((tag.partition(":")[2] for tag in tags if tag.startswith("proj:")), None),
         kind=_KINDS.get(str(row.get("memory_type")), "note"), data=data or None,
-        confidence=float(sure) if isinstance(sure, (int, float)) and 0 <= sure < 1 else None,
-        accessed_at=moment(row.get("last_accessed")) or moment(metadata.get("last_accessed_at")),
-        access_count=count if isinstance(count, int) and count > 0 else None,
+        confidence=float(confidence) if isinstance(confidence, (int, float)) and 0 <= confidence < 1 else None,
+        accessed_at=parse_time(row.get("last_accessed")) or parse_time(metadata.get("last_accessed_at")),
+        access_count=positive(metadata.get("access_count")),
         superseded_by=stable_id(_TOOL, newer) if isinstance(newer, str) and newer else None,
         status="superseded" if newer else None,
         supersedes=stable_id(_TOOL, row["parent_id"]) if row.get("parent_id") else None,
     )  # fmt: skip
-
-
-def _object(value: object) -> dict[str, Any]:
-    if isinstance(value, str):
-        try:
-            value = json.loads(value)
-        except (ValueError, RecursionError):
-            return {}
-    return value if isinstance(value, dict) else {}
 
 
 def _matches(sniff: Sniff) -> bool:
@@ -87,16 +77,16 @@ def _read(path: str) -> Iterator[Found]:
 
 
 def _read_export(path: str) -> Iterator[Found]:
-    otherwise = int(os.stat(path).st_mtime * 1000)
+    default_time = changed_at(path)
     for place, name, value in records(path):
         if isinstance(value, dict) and "content" in value:
-            yield _item(place, value, otherwise)
+            yield _item(place, value, default_time)
         elif name == "memories" or isinstance(value, Exception):
             yield ImportItem(place, None, "is not a JSON object with `content`")
 
 
 def _read_database(path: str) -> Iterator[Found]:
-    otherwise = int(os.stat(path).st_mtime * 1000)
+    default_time = changed_at(path)
     with SqliteSource(path) as source:
         has_graph = set(_GRAPH[:2]) <= source.tables.get("memory_graph", frozenset())
         for place, row, problem in source.rows("memories", _COLUMNS):
@@ -104,7 +94,7 @@ def _read_database(path: str) -> Iterator[Found]:
                 yield ImportItem(place, None, problem)
             else:
                 links = source.all(_LINKS, row["content_hash"]) if has_graph else []
-                yield _item(place, row, otherwise, links)
+                yield _item(place, row, default_time, links)
         yield from source.not_kept({
             "memories": (*_COLUMNS, "embedding_pending"), "memory_graph": _GRAPH_USED, "metadata": ("key", "value"),
         })  # fmt: skip

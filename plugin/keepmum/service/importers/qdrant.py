@@ -6,45 +6,48 @@ Source: https://github.com/rbrcurtis/shared-agent-memory (src/types.ts, src/stor
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from keepmum.service.importers import mem0
+from keepmum.service.importers.field_values import changed_at, parse_time, positive, text_list, text_or_none
 from keepmum.service.importers.format import Format, Found
-from keepmum.service.importers.item import ImportItem, built, moment, text_list
+from keepmum.service.importers.item import ImportItem, build_item
 from keepmum.service.importers.json_source import records
 from keepmum.service.importers.sniff import Sniff
 
-__all__ = ["FORMAT"]
+__all__ = ["FORMAT", "item_of_payload"]
 
 _TOOL = "shared-agent-memory"
 _VECTORS = "vectors; they are computed again"
 
 
-def _item(place: str, point: Mapping[str, Any], otherwise: int) -> ImportItem:
+def _item(place: str, point: Mapping[str, Any], default_time: int) -> ImportItem:
     payload = point["payload"]
     lost = [_VECTORS] if point.get("vector") or point.get("vectors") else []
     if "data" in payload and "text" not in payload:
-        return mem0.item(place, {"id": point.get("id"), "memory": payload["data"], **payload}, otherwise, lost)
-    count, author = payload.get("access_count"), payload.get("agent")
-    found = built(
-        place, _TOOL, payload.get("id") or point.get("id"), payload.get("text"),
-        moment(payload.get("created_at") or payload.get("createdAt")) or otherwise,
-        updated=moment(payload.get("updated_at") or payload.get("updatedAt")), title=payload.get("title"),
-        tags=text_list(payload.get("tags")), author=author or payload.get("createdBy"), not_kept=lost,
-        project=payload.get("project"), tier="mid", accessed_at=moment(payload.get("last_accessed")),
-        access_count=count if isinstance(count, int) and count > 0 else None,
+        return mem0.item(
+            place, {"id": point.get("id"), "memory": payload["data"], **payload}, default_time, not_kept=lost
+        )
+    return item_of_payload(place, {"id": point.get("id"), **payload}, default_time, not_kept=lost)
+
+
+def item_of_payload(
+    place: str, payload: Mapping[str, Any], default_time: int, *, not_kept: Sequence[str] = ()
+) -> ImportItem:
+    """A memory of a shared-agent-memory server, from the fields that its points and its API have."""
+    created_by = text_or_none(payload.get("createdBy"))
+    return build_item(
+        place, _TOOL, payload.get("id"), payload.get("text"),
+        parse_time(payload.get("created_at") or payload.get("createdAt")) or default_time,
+        updated=parse_time(payload.get("updated_at") or payload.get("updatedAt")), title=payload.get("title"),
+        tags=text_list(payload.get("tags")), author=payload.get("agent") or created_by, not_kept=not_kept,
+        project=payload.get("project"), tier="mid", accessed_at=parse_time(payload.get("last_accessed")),
+        access_count=positive(payload.get("access_count")),
         status="tombstoned" if payload.get("tombstoned_at") else None,
+        # The server writes the name of the key that was used, which is not the agent's.
+        created_by=created_by, updated_by=text_or_none(payload.get("updatedBy")),
     )  # fmt: skip
-    if found.values is None:
-        return found
-    # The server writes the name of the key that was used, which is not the agent's.
-    changed_by = payload.get("updatedBy")
-    extra = {"updated_by": changed_by} if isinstance(changed_by, str) and changed_by else {}
-    created_by = payload.get("createdBy")
-    extra |= {"created_by": created_by} if isinstance(created_by, str) and created_by else {}
-    return ImportItem(place, {**found.values, **extra}, project=found.project, not_kept=found.not_kept)
 
 
 def _matches(sniff: Sniff) -> bool:
@@ -52,10 +55,10 @@ def _matches(sniff: Sniff) -> bool:
 
 
 def _read(path: str) -> Iterator[Found]:
-    otherwise = int(os.stat(path).st_mtime * 1000)
+    default_time = changed_at(path)
     for place, _, value in records(path):
         if isinstance(value, dict) and isinstance(value.get("payload"), dict):
-            yield _item(place, value, otherwise)
+            yield _item(place, value, default_time)
         elif isinstance(value, (dict, Exception)):
             yield ImportItem(place, None, "is not a point with a payload")
 

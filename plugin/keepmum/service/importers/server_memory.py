@@ -5,13 +5,13 @@ Source: https://github.com/modelcontextprotocol/servers/tree/main/src/memory, re
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from keepmum.core.memory import JsonValue
+from keepmum.service.importers.field_values import changed_at
 from keepmum.service.importers.format import Format, Found
-from keepmum.service.importers.item import ImportItem, built
+from keepmum.service.importers.item import ImportItem, build_item
 from keepmum.service.importers.json_lines import objects, open_lines
 from keepmum.service.importers.sniff import Sniff
 
@@ -31,7 +31,7 @@ def _read(path: str) -> Iterator[Found]:
     Raises: InvalidInput when the file cannot be opened.
     """
     names, relations, sources = _graph(path)
-    at = int(os.stat(path).st_mtime * 1000)
+    at = changed_at(path)
     for place, value, problem in objects(open_lines(path)):
         if value is None:
             yield ImportItem(place, None, problem)
@@ -71,7 +71,7 @@ def _item(place: str, value: Mapping[str, Any], related: list[dict[str, str]], a
     if related:
         data["related"] = related
     lines = [name, *(f"- {line}" for line in observations), *(f"- {one['how']} {one['to']}" for one in related)]
-    return built(
+    return build_item(
         place, "server-memory", name, "\n".join(lines), at, title=name, tags=[kind] if kind else [], kind="fact",
         data=data, source="knowledge graph of server-memory",
     )  # fmt: skip

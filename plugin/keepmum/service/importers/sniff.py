@@ -1,9 +1,8 @@
-"""What a file or folder looks like: enough to tell whose memories it holds, without reading it whole."""
+"""The outside of a file or folder: enough to recognise its format without reading it whole."""
 
 from __future__ import annotations
 
 import itertools
-import json
 import os
 import stat
 from collections.abc import Iterator, Mapping
@@ -11,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from keepmum.core.errors import InvalidInput
+from keepmum.service.importers.field_values import json_object
 from keepmum.service.importers.json_source import parts
 from keepmum.service.importers.sqlite_source import is_sqlite, tables_of
 
@@ -19,7 +19,6 @@ __all__ = ["Sniff", "require_file", "sniff"]
 _LONGEST_LINE = 1 << 20
 _PARTS = 40  # of a JSON document
 _TEXT = 1024  # bytes of a file that hold no NUL when it is a text
-_EMPTY: Mapping[str, Any] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +74,7 @@ def sniff(path: str) -> Sniff:
         keys += [names[0]] if names and names[0] not in keys else []
         if isinstance(value, dict):
             firsts.setdefault(names[-1] if names else "", value)
-    return Sniff(path, line=_object(first), keys=tuple(keys), firsts=firsts)
+    return Sniff(path, line=json_object(first) or {}, keys=tuple(keys), firsts=firsts)
 
 
 def require_file(path: str) -> None:
@@ -88,7 +87,7 @@ def require_file(path: str) -> None:
     except OSError as error:
         raise InvalidInput("file", f"{path}: {error.strerror}") from None
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
-        raise InvalidInput("file", f"{path} is no regular file; save it to a file first")
+        raise InvalidInput("file", f"{path} is not a regular file; save it to a file first")
 
 
 def _some_parts(path: str) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -103,11 +102,3 @@ def _some_parts(path: str) -> Iterator[tuple[tuple[str, ...], Any]]:
                 return
     except InvalidInput:
         return
-
-
-def _object(line: bytes) -> Mapping[str, Any]:
-    try:
-        found = json.loads(line.decode("utf-8-sig"))
-    except (ValueError, RecursionError):
-        return _EMPTY
-    return found if isinstance(found, dict) else _EMPTY

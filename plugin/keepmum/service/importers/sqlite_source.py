@@ -1,6 +1,6 @@
 """Reads the SQLite database of another program: never writes to it, and never holds more than a row of it.
 
-A database in WAL mode whose log is empty is opened as immutable, which creates no files beside it; if it is changed
+A database in WAL mode whose log is empty is opened as immutable, which creates no other files; if it is changed
 meanwhile, that is reported, and the import can be run again.
 Source: https://www.sqlite.org/uri.html and https://www.sqlite.org/wal.html ("Read-Only Databases"), read 2026-11-22.
 """
@@ -24,7 +24,7 @@ _MAGIC = b"SQLite format 3\x00"
 _WAL_VERSION = 2  # bytes 18 and 19 of the header, in WAL mode
 _TIMEOUT = 5.0  # seconds to wait for another program's lock
 _LARGEST = 64 * 1024 * 1024  # bytes of one value
-# Parts of the names of tables that hold indexes and bookkeeping, which are no content.
+# Parts of the names of tables that hold indexes and bookkeeping, which are not content.
 _SHADOWS = ("_fts", "_vec", "vec_", "fts_", "sqlite_", "_embeddings", "schema_", "migration", "sync_")
 _LONGEST_NAME = 40
 
@@ -59,8 +59,7 @@ class SqliteSource:
             self._db = sqlite3.connect(uri, uri=True, timeout=_TIMEOUT)
             self._db.row_factory = sqlite3.Row
             self._db.text_factory = lambda raw: raw.decode("utf-8", "replace")
-            if hasattr(self._db, "setlimit"):  # Python 3.11
-                self._db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LARGEST)
+            self._db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LARGEST)
             self._db.execute("PRAGMA query_only = ON")
             self._db.execute("PRAGMA trusted_schema = OFF")
             self.tables = self._read_tables()
@@ -121,7 +120,7 @@ class SqliteSource:
             return []
 
     def not_kept(self, used: Mapping[str, Sequence[str]]) -> Iterator[NotKept]:
-        """What the database holds besides the columns and the tables that were `used`, where it is not empty."""
+        """The tables and columns that are not in `used` and hold something, with the number of rows."""
         for table, columns in self.tables.items():
             if table not in used:
                 rows = f'SELECT count(*) FROM "{table}"'  # noqa: S608 - as in `rows`
@@ -206,7 +205,7 @@ def _explained(error: sqlite3.Error) -> str:
     if "unable to open" in text or "readonly" in text or "read-only" in text:
         return (
             "cannot be opened without writing to it, because its program did not close it; start that program once, or "
-            "copy the file and those beside it (-wal, -shm, -journal), open the copy with `sqlite3 COPY .tables`, and "
+            "copy the file and those next to it (-wal, -shm, -journal), open the copy with `sqlite3 COPY .tables`, and "
             "import the copy"
         )
     if "unsupported file format" in text:

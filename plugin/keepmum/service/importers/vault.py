@@ -11,8 +11,9 @@ import re
 from collections.abc import Iterator, Mapping
 
 from keepmum.core.memory import JsonValue, Kind
+from keepmum.service.importers.field_values import parse_time
 from keepmum.service.importers.format import Format, Found
-from keepmum.service.importers.item import ImportItem, NotKept, built, moment, stable_id
+from keepmum.service.importers.item import ImportItem, NotKept, build_item, stable_id
 from keepmum.service.importers.markdown_source import MarkdownFile, files_below, read_markdown
 from keepmum.service.importers.sniff import Sniff
 from keepmum.stores.markdown.yaml_subset import to_json
@@ -44,7 +45,7 @@ def _matches(sniff: Sniff) -> bool:
 
 def _read(path: str) -> Iterator[Found]:
     if not os.path.isdir(path):
-        yield _item(os.path.dirname(path) or ".", os.path.basename(path), {})
+        yield _item(*os.path.split(os.path.realpath(path)), {})
         return
     ids = _ids(path)
     for name in files_below(path, ".md"):
@@ -76,15 +77,15 @@ def _folded(name: str) -> str:
 def _item(folder: str, name: str, ids: Mapping[str, str]) -> ImportItem:
     try:
         file = read_markdown(os.path.join(folder, name))
-    except (OSError, ValueError) as error:
-        return ImportItem(name, None, str(error.strerror if isinstance(error, OSError) else error))
+    except ValueError as error:
+        return ImportItem(name, None, str(error))
     if not file.body.strip():
         return ImportItem(name, None, "has no text")
     data = _data(file)
     if related := _related(file.body, ids):
         data["related"] = related
     importance = _share(file.text("importance"))
-    return built(
+    return build_item(
         name, _TOOL, f"{os.path.realpath(folder)}\0{name}", file.body,
         _time(file, _CREATED) or file.changed_at, updated=_time(file, _CHANGED) or file.changed_at,
         tags=[
@@ -114,7 +115,7 @@ def _related(text: str, ids: Mapping[str, str]) -> list[dict[str, str]]:
 
 
 def _time(file: MarkdownFile, names: tuple[str, ...]) -> int | None:
-    return next((found for name in names if (found := moment(file.text(name)))), None)
+    return next((found for name in names if (found := parse_time(file.text(name)))), None)
 
 
 def _share(text: str) -> float | None:

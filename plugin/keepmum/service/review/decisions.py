@@ -21,7 +21,7 @@ from keepmum.service.review.queue import Reviewer, ReviewItem
 from keepmum.service.write import Writer
 from keepmum.stores.base import ReviewState
 
-__all__ = ["Choice", "Decided", "Decider"]
+__all__ = ["Choice", "Decided", "Decider", "is_of_queue"]
 
 _CHANGED = "was changed meanwhile; look at it again"
 _LATER = "later:"  # in an undo token, before the id of an item
@@ -142,9 +142,11 @@ class Decider:
         context, state = self.context, self._state()
         why = validation.clean("reason", reason, LIMITS.why, one_line=True)
         context.refuse_secrets({"reason": why})
-        memory = lookup.find(context, reference)
+        memory = self._active(reference)
+        if revision not in {None, memory.revision}:  # before the mark, which a failure below removes
+            raise InvalidInput("id", f"{memory.id} {_CHANGED}")
         mark = WrongMark(memory.id, context.clock(), self._name, why)
-        state.mark_wrong(memory, mark, context.embeddings.of_stored(memory))
+        state.mark_wrong(memory, mark, context.embeddings.of_memory(memory))
         try:
             return self._change("wrong", memory.id, self._with_status("trashed"), "wrong", why, revision)
         except BaseException:
@@ -295,7 +297,7 @@ class Decider:
         noted: list[tuple[Action, Memory, str]] = [("restored", step.after, "") for step in steps]
         self._commit([*steps, *made], [*noted, *(("trashed", step.after, "") for step in made)])
         state = self.context.store.features.review_state
-        if state is not None:
+        if self._is_person and state is not None:
             state.unmark_wrong([step.before.id for step in steps])
         return self.context.show([step.after for step in steps])
 
@@ -304,7 +306,7 @@ class Decider:
     def _accept(self, shown: Memory) -> Decided:
         """Accept a file, as it was shown.
 
-        Raises: InvalidInput when it says something else by now.
+        Raises: InvalidInput when its text was changed.
         """
         done = self.accept_files([shown.id])
         if not all(trust.says_the_same(memory, shown) for memory in done.memories):
@@ -529,6 +531,11 @@ class Decider:
                 f"{memory.id} is trusted more than what an agent writes: the user decides about it with "
                 "`keepmum review` in their own terminal",
             )
+
+
+def is_of_queue(undo: str) -> bool:
+    """Whether an undo token takes back a decision about the queue, and none about a memory's fields."""
+    return undo.startswith((_LATER, _ACCEPTED))
 
 
 def _next(memory: Memory) -> Memory:

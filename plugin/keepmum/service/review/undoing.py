@@ -1,4 +1,4 @@
-"""Reverts everything that one agent wrote since a time, as far as nobody else has changed it since."""
+"""Reverts everything that one agent wrote since a time, where no one else has changed it since."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Undoer:
     def undo_agent(self, agent: str, since: int, confirmation: str) -> Decided:
         """Revert what a plan listed, in one transaction.
 
-        Raises: ConfirmationNeeded when another memory would be changed by now; InvalidInput, StoreError.
+        Raises: ConfirmationNeeded when other memories would be changed than those shown; InvalidInput, StoreError.
         """
         plan = self._plan(agent, since)
         if plan.confirmation != confirmation:

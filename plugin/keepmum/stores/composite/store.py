@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CompositeStore"]
 
-_LOGS = frozenset({"sqlite", "markdown", "rest"})  # names in cursors, also of a store that is closed by now
+_LOGS = frozenset({"sqlite", "markdown", "rest"})  # names in cursors, also of a store that has been closed
 _LONG_PREFIX = len("mem_") + 8  # characters of an id that were certainly copied from a result
 
 
@@ -283,9 +283,9 @@ class CompositeStore:
         return found
 
     def activity_days(self, since: int, project: str | None = None) -> list[DayCount]:
-        counts: Counter[tuple[int, str, Action]] = Counter()
+        counts: Counter[tuple[int, str, Action, str]] = Counter()
         for store in self._members.parts.values():
-            counts.update({each[:3]: each.times for each in store.activity_days(since, project)})
+            counts.update({each[:4]: each.times for each in store.activity_days(since, project)})
         return [DayCount(*what, times) for what, times in sorted(counts.items())]
 
     def facets(self, wanted: Filter) -> Facets:

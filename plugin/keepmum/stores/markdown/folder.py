@@ -229,18 +229,18 @@ class Folder:
             os.close(opened)
 
 
-def read_regular(name: str, folder: int | None = None) -> tuple[bytes, os.stat_result]:
+def read_regular(name: str, folder: int | None = None, largest: int = MAX_BYTES) -> tuple[bytes, os.stat_result]:
     """The content and metadata of a file; `name` is relative to the descriptor `folder`.
 
-    Raises: OSError, also for a link; UnreadableFile when it is not a regular file, or too large.
+    Raises: OSError, also for a link; UnreadableFile when it is not a regular file, or has more than `largest` bytes.
     """
     with open(os.open(name, os.O_RDONLY | _NO_FOLLOW | getattr(os, "O_BINARY", 0), dir_fd=folder), "rb") as file:
         about = os.fstat(file.fileno())
         if not stat.S_ISREG(about.st_mode):
             raise UnreadableFile("is not a regular file")
-        if about.st_size > MAX_BYTES:
-            raise UnreadableFile(f"is larger than {MAX_BYTES // 1024} KiB")
-        return file.read(MAX_BYTES + 1), about
+        if about.st_size > largest:
+            raise UnreadableFile(f"is larger than {largest // 1024:,} KiB")
+        return file.read(largest + 1), about
 
 
 def _open_day_folder(path: str, day: str) -> int:

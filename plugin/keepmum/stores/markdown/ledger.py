@@ -50,7 +50,7 @@ def ledger_path(home: str) -> str:
 
 
 class Ledger:
-    """The trust of memories in files; None for what this home did not write and nobody accepted."""
+    """The trust of memories in files; None for what this home neither wrote nor accepted."""
 
     def __init__(self, path: str) -> None:
         """The ledger at `path`, which is created; without it (on a full disk) everything is from outside."""

@@ -3,7 +3,7 @@
 The entries of Koi keep Koi's names and formats: `id` (`mem_` and 12 hexadecimal digits), `timestamp` in seconds,
 `tags`, `git`. Other fields of a memory have their own names, and are written only when they differ from the default:
 `uid` is the complete 128-bit id, times are ISO 8601. Files of other tools and older versions are read in every format
-seen so far: ids of any form, timestamps in milliseconds, `filesChanged`.
+seen: ids of any form, timestamps in milliseconds, `filesChanged`.
 """
 
 from __future__ import annotations

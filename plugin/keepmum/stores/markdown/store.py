@@ -272,12 +272,13 @@ class MarkdownStore:
             return self._table.with_file_id(name)
 
     def close(self) -> None:
-        """Close the index and release all locks."""
-        if not self._closed:
-            self._closed = True
-            self._index.close()
-            self._table.close()
-            self._lock.close()
+        """Close the index and release all locks, when no other thread uses them any more."""
+        with self._thread_lock:
+            if not self._closed:
+                self._closed = True
+                self._index.close()
+                self._table.close()
+                self._lock.close()
 
     def accept(self, ids: Sequence[str], *, accepted: bool = True) -> None:
         """Count these memories as the team's, as their files are now; those that this home wrote keep their trust."""
@@ -433,8 +434,13 @@ class MarkdownStore:
 
     @contextlib.contextmanager
     def _store_errors(self) -> Iterator[None]:
-        """One thread at a time, with SQLite's errors raised as store errors."""
+        """One thread at a time, with SQLite's errors raised as store errors.
+
+        Raises: StoreError, also when the store was closed.
+        """
         with self._thread_lock:
+            if self._closed:
+                raise StoreError(f"the store of {self._folder.path} was closed")
             try:
                 yield
             except sqlite3.Error as error:

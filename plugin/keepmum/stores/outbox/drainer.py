@@ -44,7 +44,7 @@ class Drainer:
 
     `send` returns the id that the server gave the memory, if any. Its exceptions decide what happens to the write:
     StoreUnavailable means a retry, KeyRefused pauses the server, any other KeepmumError marks the write as refused.
-    `on_delivered` is called before the write leaves the queue, and after a kill once more.
+    `on_delivered` is called before the write leaves the queue, and again after a kill.
     """
 
     def __init__(

@@ -7,20 +7,38 @@ autocommit mode, so that nothing of it outlives the transaction.
 from __future__ import annotations
 
 import contextlib
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import psycopg
 from psycopg_pool import ConnectionPool, PoolTimeout
 
-from keepmum.core.errors import KeyRefused, StoreBusy, StoreError
+from keepmum.core.errors import KeyRefused, StoreBusy, StoreError, StoreReadOnly
 from keepmum.stores.base import StaleWrite
 from keepmum.stores.postgres import schema
 
 __all__ = ["Database", "Pool"]
 
+logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())  # our errors say what it would print
+
 _SETTINGS = "-c statement_timeout=5000 -c lock_timeout=2000 -c idle_in_transaction_session_timeout=10000"
 _WAIT = 5.0  # seconds for a connection
+# Seconds in which the pool tries again by itself, ever less often; then the next request does so at once. It thus
+# notices soon that a database is back, however long that was away.
+_RECONNECT = 2.0
+_REASONS = {  # by a part of libpq's message
+    "refused": "nothing listens there",
+    "No such file": "nothing listens there",
+    "resolve": "its host is not known",
+    "translate host name": "its host is not known",
+    "timeout": "it does not answer",
+    "password": "it refuses the password",
+    "authentication": "it refuses the role",
+    "does not exist": "it has no such database or role",
+    "too many": "it has too many connections",
+    "starting up": "it is starting",
+}
 _GRANT = (
     "SELECT set_config('keepmum.organisation', %s, true),"
     " set_config('keepmum.read', %s, true), set_config('keepmum.write', %s, true),"
@@ -33,6 +51,13 @@ class Database:
 
     def __init__(self, connection: psycopg.Connection[tuple[Any, ...]]) -> None:
         self._connection = connection
+
+    def act(self, read: Sequence[int] | None, write: Sequence[int] | None, organisation: int) -> None:
+        """Go on under this grant (see `Pool.acting`)."""
+        whole = str(organisation)
+        self._connection.execute(
+            _GRANT, (whole, _list(read), _list(write), whole if read is None else "", whole if write is None else "")
+        )
 
     def query(self, sql: str, *parameters: object) -> list[tuple[Any, ...]]:
         """The rows of a query."""
@@ -56,8 +81,8 @@ class Database:
 class Pool:
     """A bounded pool of connections, as the role that row-level security binds."""
 
-    def __init__(self, dsn: str, size: int = 8) -> None:
-        """Open the pool.
+    def __init__(self, dsn: str, size: int = 8, outdated: bool = False) -> None:  # noqa: FBT001, FBT002 - as `PostgresSpec`
+        """Open the pool; `outdated` accepts tables of an older version.
 
         Raises: StoreError when the database cannot be reached, or the role or the tables are not the right ones.
         """
@@ -66,16 +91,17 @@ class Pool:
             min_size=1,
             max_size=size,
             timeout=_WAIT,
+            reconnect_timeout=_RECONNECT,
             kwargs={"autocommit": True, "options": _SETTINGS, "application_name": "keepmum"},
             open=False,
         )
         try:
             self._pool.open(wait=True, timeout=_WAIT)
             with self._pool.connection() as connection:
-                schema.check(connection)
+                schema.check(connection, outdated=outdated)
         except PoolTimeout:
             self.close()
-            raise StoreError("PostgreSQL cannot be reached with the given address; see its log") from None
+            raise StoreError(f"PostgreSQL cannot be reached with the given address: {_reason(dsn)}") from None
         except BaseException:
             self.close()
             raise
@@ -87,7 +113,9 @@ class Pool:
         Raises: StaleWrite when another transaction got in its way, StoreBusy, StoreError.
         """
         with _translated(), self._pool.connection() as connection, connection.transaction():
-            yield _granted(connection, read, write, organisation)
+            database = Database(connection)
+            database.act(read, write, organisation)
+            yield database
 
     @contextlib.contextmanager
     def snapshot(self) -> Iterator[Pool]:
@@ -114,24 +142,21 @@ class _Snapshot(Pool):
     def acting(self, read: Sequence[int] | None, write: Sequence[int] | None, organisation: int) -> Iterator[Database]:
         """The transaction under another grant: each use sets its own."""
         with _translated():
-            yield _granted(self._connection, read, write, organisation)
+            database = Database(self._connection)
+            database.act(read, write, organisation)
+            yield database
 
     def close(self) -> None:
         """Do nothing: the transaction belongs to another pool."""
 
 
-def _granted(
-    connection: psycopg.Connection[tuple[Any, ...]],
-    read: Sequence[int] | None,
-    write: Sequence[int] | None,
-    organisation: int,
-) -> Database:
-    """A transaction under a grant."""
-    whole = str(organisation)
-    connection.execute(
-        _GRANT, (whole, _list(read), _list(write), whole if read is None else "", whole if write is None else "")
-    )
-    return Database(connection)
+def _reason(dsn: str) -> str:
+    """Why no connection can be made; not in the driver's words, which may quote the address with its password."""
+    try:
+        psycopg.connect(dsn, connect_timeout=2).close()
+    except psycopg.Error as error:
+        return next((reason for part, reason in _REASONS.items() if part in str(error)), "see its log")
+    return "it answers too slowly"
 
 
 @contextlib.contextmanager
@@ -145,6 +170,12 @@ def _translated() -> Iterator[None]:
         raise KeyRefused("this key may not change that project") from None
     except (psycopg.errors.QueryCanceled, psycopg.errors.LockNotAvailable, PoolTimeout):
         raise StoreBusy("the database took too long to answer; try again") from None
+    except (psycopg.errors.UndefinedColumn, psycopg.errors.UndefinedTable, psycopg.errors.UndefinedFunction):
+        raise StoreError("the tables are of an older version, which this program cannot read") from None
+    except psycopg.errors.ReadOnlySqlTransaction:
+        raise StoreReadOnly("the database takes no writes at the moment; nothing was stored, try again") from None
+    except psycopg.errors.DiskFull:
+        raise StoreBusy("the disk of the database is full; nothing was stored, try again") from None
     except psycopg.OperationalError:
         raise StoreBusy("the connection to the database was lost; try again") from None
 

@@ -16,12 +16,17 @@ from keepmum.stores.postgres.access import Database
 from keepmum.stores.postgres.words import LexicalSearch
 from keepmum.stores.sqlite import rows as sqlite_rows
 
-__all__ = ["Editor", "redact_past"]
+__all__ = ["OF_PURGED", "Editor", "redact_past"]
 
+# What is about a purged memory, by tenant and id; also in projects that it was in, unless another there has its id.
+OF_PURGED = (
+    "(t.tenant = %s OR NOT EXISTS (SELECT 1 FROM memories m WHERE (m.tenant, m.id) = (t.tenant, t.memory)))"
+    " AND t.memory = %s"
+)
 _CONTEXT = 2_000  # characters of each neighbour in the context
 _COUNTED = frozenset({"access_count", "accessed_at"})  # loading counts without a new revision
 _SESSION_LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
-_BESIDE = (
+_ADJACENT = (
     f"(SELECT n.seq, substr(n.text, 1, {_CONTEXT}) AS text FROM memories n WHERE m.status = 'active'"
     " AND n.tenant = m.tenant AND n.session = m.session AND n.space = m.space AND n.status = 'active'"
     " AND n.seq {} m.seq ORDER BY n.seq {} LIMIT 1)"
@@ -30,7 +35,7 @@ _BESIDE = (
 _UPDATE_CONTEXT = f"""
 UPDATE memories SET context = found.context FROM (
     SELECT m.seq, coalesce((SELECT string_agg(text, E'\\n' ORDER BY seq) FROM (
-        {_BESIDE.format("<", "DESC")} UNION ALL {_BESIDE.format(">", "ASC")}) AS beside), '') AS context
+        {_ADJACENT.format("<", "DESC")} UNION ALL {_ADJACENT.format(">", "ASC")}) AS adjacent), '') AS context
     FROM memories m WHERE m.tenant = %s AND m.seq = ANY (%s)
 ) AS found
 WHERE memories.tenant = %s AND memories.seq = found.seq AND memories.context != found.context RETURNING memories.seq
@@ -41,13 +46,13 @@ class Editor:
     """Applies changes in one transaction."""
 
     def __init__(self, db: Database, lexical: LexicalSearch, tenants: Mapping[str, int]) -> None:
-        """`tenants` are the numbers of all projects concerned, by id; "" is no project."""
+        """`tenants` are the numbers of all projects concerned, by id; "" is not a project."""
         self._db = db
         self._lexical = lexical
         self._tenants = tenants
 
-    def write(self, changes: Sequence[Change], activity: Sequence[Activity]) -> list[str]:
-        """Write changes with their history and the activity; returns the ids that were purged.
+    def write(self, changes: Sequence[Change], activity: Sequence[Activity]) -> list[tuple[int, str]]:
+        """Write changes with their history and the activity; returns tenant and id of what was purged.
 
         Raises: StaleWrite when the database no longer holds what a change expects.
         """
@@ -62,9 +67,9 @@ class Editor:
             [(self._tenants[one.project or ""], one.id) for one in states],
         )
         self.append(activity)
-        purged = [change.before.id for change in changes if change.before is not None and change.after is None]
-        if purged:
-            self._db.run("UPDATE activity SET key = NULL, detail = '' WHERE memory = ANY (%s)", purged)
+        gone = [change.before for change in changes if change.before is not None and change.after is None]
+        purged = [(self._tenants[memory.project or ""], memory.id) for memory in gone]
+        self._db.run_each(f"UPDATE activity t SET key = NULL, detail = '' WHERE {OF_PURGED}", purged)
         return purged
 
     def append(self, activity: Sequence[Activity]) -> None:

@@ -12,6 +12,7 @@ from keepmum.stores.sqlite import rows
 __all__ = ["FIELDS", "Condition", "columns_of", "condition", "from_row", "to_row"]
 
 _NAMES = tuple(f'"{name}"' for name in rows.COLUMNS)  # `user` is a reserved word
+_LISTED = (1, 2, 4, 8)  # tenants
 FIELDS = ", ".join(f"m.{name}" for name in _NAMES)
 
 
@@ -40,8 +41,8 @@ def from_row(row: tuple[Any, ...]) -> Memory:
 
 def condition(wanted: Filter, tenants: Sequence[int] | None) -> Condition:
     """The filter as SQL; `tenants` are those that it searches, None for all that may be read."""
-    named: dict[str, object] = {
-        "tenants": list(tenants or ()),
+    scope, named = _among(tenants)
+    named |= {
         "statuses": list(wanted.statuses),
         "now": wanted.now,
         "user": wanted.user,
@@ -51,11 +52,11 @@ def condition(wanted: Filter, tenants: Sequence[int] | None) -> Condition:
     clauses = [
         "m.status = ANY (%(statuses)s)",
         "(m.status != 'active' OR m.expires_at IS NULL OR m.expires_at > %(now)s)",
-        'm."user" IS NOT DISTINCT FROM %(user)s',
+        _equals('m."user"', "user", wanted.user),
         "(m.scope != 'session' OR m.session = %(session)s)"
         if wanted.everywhere
-        else "(m.scope = 'global' OR (m.scope IN ('project', 'shared') AND m.project IS NOT DISTINCT FROM %(project)s)"
-        " OR (m.scope = 'session' AND m.session = %(session)s))",
+        else "(m.scope = 'global' OR (m.scope IN ('project', 'shared') AND "
+        f"{_equals('m.project', 'project', wanted.project)}) OR (m.scope = 'session' AND m.session = %(session)s))",
     ]
     for name, condition, value in (
         (
@@ -81,4 +82,29 @@ def condition(wanted: Filter, tenants: Sequence[int] | None) -> Condition:
         names = [f"after_{number}" for number in range(len(place))]
         clauses.append(f"({', '.join(place)}) < ({', '.join(f'%({name})s' for name in names)})")
         named |= dict(zip(names, place.values(), strict=True))
-    return Condition("TRUE" if tenants is None else "m.tenant = ANY (%(tenants)s)", " AND ".join(clauses), named)
+    return Condition(scope, " AND ".join(clauses), named)
+
+
+def _among(tenants: Sequence[int] | None) -> tuple[str, dict[str, object]]:
+    """The condition that the tenant of `m` is one of these, with its parameters.
+
+    A few are listed one by one: by an array, a prepared statement opens all partitions of a table instead of theirs.
+    They are 1, 2, 4 or 8, the last one repeated, so that few statements differ.
+    """
+    if tenants is None:
+        return "TRUE", {}
+    count = next((size for size in _LISTED if len(tenants) <= size), 0)
+    if not tenants or not count:
+        return "m.tenant = ANY (%(tenants)s)", {"tenants": list(tenants)}
+    listed = [*tenants, *[tenants[-1]] * (count - len(tenants))]
+    named: dict[str, object] = {f"tenant_{place}": tenant for place, tenant in enumerate(listed)}
+    return f"m.tenant IN ({', '.join(f'%({name})s' for name in named)})", named
+
+
+def _equals(column: str, name: str, value: object) -> str:
+    """The condition that a column has the value of a parameter, or none.
+
+    `IS NOT DISTINCT FROM` would say so too, but the planner expects one row from it whatever the statistics say, and
+    then compares each memory with each posting.
+    """
+    return f"{column} IS NULL" if value is None else f"{column} = %({name})s"

@@ -17,14 +17,18 @@ from typing import NamedTuple
 import psycopg
 import psycopg.sql
 
-from keepmum.core.errors import StoreError
+from keepmum.core.errors import StoreBusy, StoreError
 
-__all__ = ["APP_ROLE", "MIGRATIONS", "OWNER_ROLE", "check", "create_roles", "migrate"]
+__all__ = ["APP_ROLE", "MIGRATIONS", "OWNER_ROLE", "check", "create_roles", "migrate", "missing", "size_of"]
 
 OWNER_ROLE = "keepmum_owner"  # owns the tables and migrates them
 APP_ROLE = "keepmum_app"  # serves requests: no DDL, and bound by row-level security
 _LOCK = 0x6B65_6570  # of migrations, for pg_advisory_xact_lock
 _PARTITIONS = 16
+_WITH_NEEDS = 5  # the step from which on the table of migrations says what a program must know
+_LOCK_MS = 1_000  # of a step, for a table; less than a request waits
+_ATTEMPTS = 20
+_PAUSE = 0.1  # seconds after the first attempt; each further pause is longer
 
 _TABLES: str = """
 CREATE TABLE migrations (number int PRIMARY KEY, name text NOT NULL, digest text NOT NULL, applied_at bigint NOT NULL);
@@ -264,6 +268,26 @@ BEGIN
         VALUES (o, in_at, in_actor, in_action, in_subject, in_project, in_number, in_hash);
 END $$;
 """
+# The number of steps that a program must know to use the tables after a step. An activity log that is copied from
+# another database makes no audit rows: the audit log is copied too.
+_COPYING: str = """
+ALTER TABLE migrations ADD COLUMN needs int;
+CREATE OR REPLACE FUNCTION audit_activity() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+BEGIN
+    IF current_setting('keepmum.adopting', true) = 'on' THEN RETURN NULL; END IF;
+    INSERT INTO audit(organisation, at, actor, action, subject, project) VALUES (
+        NEW.tenant >> 32, NEW.at, name_of((NEW.tenant >> 32)::int, NEW.agent), NEW.action, NEW.memory,
+        name_of((NEW.tenant >> 32)::int, NEW.project));
+    RETURN NULL;
+END $$;
+"""
+_SESSIONS: str = """
+CREATE TABLE sessions (
+    organisation int NOT NULL, digest bytea NOT NULL, person text NOT NULL, key text NOT NULL, roles text NOT NULL,
+    project text NOT NULL, ends_at bigint NOT NULL, PRIMARY KEY (organisation, digest)
+);
+"""
 _RECORDS = ("people", "keys", "answers", "erasures", "names", "audit")
 
 _PARTITIONED = ("memories", "postings", "vectors", "history", "activity")
@@ -271,10 +295,11 @@ _ISOLATED = (*_PARTITIONED, "wrong", "postponed", "changes")
 
 
 class Migration(NamedTuple):
-    """One step, in a transaction of its own."""
+    """One step, in a transaction of its own; a program of the version before goes on reading and writing after it."""
 
     name: str
     sql: str
+    needs: int = 0  # how many steps a program must know to use the tables after this one; 0 for this one too
 
     @property
     def digest(self) -> str:
@@ -371,6 +396,18 @@ MIGRATIONS = (
             )
         ),
     ),
+    Migration("m005_copying", _COPYING, needs=4),
+    Migration(
+        "m006_sessions",
+        "\n".join(
+            (
+                _SESSIONS,
+                _records_isolation("sessions"),
+                f"GRANT SELECT, INSERT, UPDATE, DELETE ON sessions TO {APP_ROLE};",
+            )
+        ),
+        needs=4,
+    ),
 )
 
 
@@ -398,28 +435,68 @@ def create_roles(admin: str, owner_password: str, app_password: str) -> None:
 def migrate(owner: str) -> list[str]:
     """Apply the missing migrations, each in a transaction; returns their names. `owner` is the DSN of the owner.
 
-    Processes that migrate at the same time wait for each other.
+    Processes that migrate at the same time wait for each other. Requests are served meanwhile: a step that waits for a
+    table gives up after a second and is tried again, so that no request waits behind it for longer.
 
     Raises: StoreError when a migration that was applied is not the one of this version, or the schema is newer.
     """
     done = []
     with _connected(owner) as db:
         for number, step in enumerate(MIGRATIONS, start=1):
-            with db.transaction():
-                db.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
-                if number <= len(_applied(db)):
-                    continue
-                db.execute(step.sql.encode())
-                db.execute(
-                    "INSERT INTO migrations VALUES (%s, %s, %s, %s)",
-                    (number, step.name, step.digest, time.time_ns() // 1_000_000),
-                )
+            if _apply(db, number, step):
                 done.append(step.name)
     return done
 
 
-def check(db: psycopg.Connection[tuple[object, ...]]) -> None:
-    """Check that the connection is bound by row-level security, and the schema is of this version.
+def missing(dsn: str) -> list[str]:
+    """The names of the migrations that a database lacks.
+
+    Raises: StoreError as `migrate`.
+    """
+    with _connected(dsn) as db:
+        return [step.name for step in MIGRATIONS[len(_applied(db)) :]]
+
+
+def size_of(dsn: str) -> int:
+    """Bytes of a database.
+
+    Raises: StoreError.
+    """
+    with _connected(dsn) as db:
+        found = db.execute("SELECT pg_database_size(current_database())").fetchone()
+    return 0 if found is None else int(str(found[0]))
+
+
+def _apply(db: psycopg.Connection[tuple[object, ...]], number: int, step: Migration) -> bool:
+    """Apply a step unless it was applied; whether it was missing.
+
+    Raises: StoreError as `migrate`, StoreBusy when requests hold a table for too long.
+    """
+    for attempt in range(_ATTEMPTS):
+        try:
+            with db.transaction():
+                db.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+                if number <= len(_applied(db)):
+                    return False
+                db.execute(f"SET LOCAL lock_timeout = {_LOCK_MS}".encode())
+                db.execute(step.sql.encode())
+                db.execute(
+                    "INSERT INTO migrations(number, name, digest, applied_at) VALUES (%s, %s, %s, %s)",
+                    (number, step.name, step.digest, time.time_ns() // 1_000_000),
+                )
+                if number >= _WITH_NEEDS:
+                    db.execute("UPDATE migrations SET needs = %s WHERE number = %s", (step.needs or number, number))
+        except psycopg.errors.LockNotAvailable:
+            time.sleep(_PAUSE * (attempt + 1))
+        else:
+            return True
+    raise StoreBusy(f"the step {step.name} found no moment without a long transaction; nothing was changed by it")
+
+
+def check(db: psycopg.Connection[tuple[object, ...]], *, outdated: bool = False) -> None:
+    """Check that the connection is bound by row-level security, and the tables have all that this version needs.
+
+    With `outdated`, tables of an older version are accepted.
 
     Raises: StoreError with what to do.
     """
@@ -434,24 +511,31 @@ def check(db: psycopg.Connection[tuple[object, ...]]) -> None:
             f"the database role {name} is not bound by row-level security, since it is a superuser, has BYPASSRLS or "
             f"owns the tables; connect as {APP_ROLE}"
         )
-    if len(_applied(db)) < len(MIGRATIONS):
-        raise StoreError("the tables are of an older version; run the migration as the owner first")
+    known = len(_applied(db))
+    if not known:
+        raise StoreError(
+            "the database has no tables of Keepmum; `keepmum serve init --database` makes them, or `restore --database`"
+        )
+    if known < len(MIGRATIONS) and not outdated:
+        raise StoreError("the tables are of an older version; run `keepmum serve upgrade` first")
 
 
 def _applied(db: psycopg.Connection[tuple[object, ...]]) -> list[str]:
-    """The names of the applied migrations.
+    """The names of the applied migrations that this version knows.
 
-    Raises: StoreError when one is not the one of this version.
+    Raises: StoreError when one is not the one of this version, or a newer one needs a newer version.
     """
     if db.execute("SELECT to_regclass('public.migrations')").fetchone() == (None,):
         return []
-    rows = db.execute("SELECT name, digest FROM migrations ORDER BY number").fetchall()
-    if len(rows) > len(MIGRATIONS):
+    rows = db.execute(
+        "SELECT name, digest, coalesce((to_jsonb(m) ->> 'needs')::int, number) FROM migrations m ORDER BY number"
+    ).fetchall()
+    if any(int(str(needs)) > len(MIGRATIONS) for _, _, needs in rows):
         raise StoreError("the tables were made by a newer version of Keepmum; upgrade this one")
-    for (name, digest), step in zip(rows, MIGRATIONS, strict=False):
+    for (name, digest, _), step in zip(rows, MIGRATIONS, strict=False):
         if (name, digest) != (step.name, step.digest):
             raise StoreError(f"the migration {name} of this database is not the one of this version of Keepmum")
-    return [str(name) for name, _ in rows]
+    return [str(name) for name, _, _ in rows[: len(MIGRATIONS)]]
 
 
 def _connected(dsn: str) -> psycopg.Connection[tuple[object, ...]]:

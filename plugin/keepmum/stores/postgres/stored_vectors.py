@@ -67,8 +67,8 @@ def save(db: Database, tenant: int, seq: int, embedding: Embedding, *, replaces:
 
 def mix(db: Database, tenant: int, numbers: Sequence[int]) -> None:
     """Compute the mixed vectors of these rows."""
-    beside = neighbours(db, tenant, numbers)
-    needed = {*numbers, *(number for sides in beside.values() for side in sides for number in side)}
+    adjacent = neighbours(db, tenant, numbers)
+    needed = {*numbers, *(number for sides in adjacent.values() for side in sides for number in side)}
     found = db.query(
         "SELECT seq, model, own::real[] FROM vectors WHERE tenant = %s AND seq = ANY (%s) AND own IS NOT NULL",
         tenant, sorted(needed),
@@ -77,7 +77,8 @@ def mix(db: Database, tenant: int, numbers: Sequence[int]) -> None:
     own = {seq: arrays.normalised(np.array(vector, dtype=np.float32)) for seq, _, vector in found}
     mixed = {
         seq: _mixed(
-            own[seq], [[own[one] for one in side if models.get(one) == model] for side in _by_step(beside.get(seq, ()))]
+            own[seq],
+            [[own[one] for one in side if models.get(one) == model] for side in _by_step(adjacent.get(seq, ()))],
         )
         for seq, model in models.items()
         if seq in numbers
@@ -116,7 +117,7 @@ def _by_step(sides: Sequence[Sequence[int]]) -> list[list[int]]:
 def _mixed(own: NDArray[np.float32], nearby: Sequence[Sequence[NDArray[np.float32]]]) -> NDArray[np.float32]:
     """A vector with a share of its neighbours, which are given by their distance in the session."""
     mixed = own
-    for weight, beside in zip(NEIGHBOUR_WEIGHTS, nearby, strict=True):
-        if beside:
-            mixed = mixed + np.float32(weight) * np.sum(beside, axis=0) / np.float32(len(beside))
+    for weight, adjacent in zip(NEIGHBOUR_WEIGHTS, nearby, strict=True):
+        if adjacent:
+            mixed = mixed + np.float32(weight) * np.sum(adjacent, axis=0) / np.float32(len(adjacent))
     return arrays.normalised(mixed)

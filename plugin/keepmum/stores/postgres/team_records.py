@@ -10,21 +10,35 @@ from keepmum.core.audit_chain import EMPTY, ERASED, Head, Name, Sealed
 from keepmum.core.errors import InvalidInput
 from keepmum.core.memory import Change
 from keepmum.stores.postgres.access import Database, Pool
+from keepmum.stores.postgres.team_traces import PostgresTraces
 from keepmum.stores.team import (
+    EVERY_ROW,
     Answer,
+    AuditFilter,
     AuditRow,
     Claim,
     Entry,
     Erasure,
     Key,
+    PeopleCheck,
     Person,
     Repeated,
+    Session,
     Unsealed,
-    answer_of,
     claimed,
     kept_answer,
 )
-from keepmum.stores.team_rows import KEYS, PEOPLE, key_of, key_row, person_of, person_row
+from keepmum.stores.team_rows import (
+    KEYS,
+    PEOPLE,
+    SESSIONS,
+    key_of,
+    key_row,
+    person_of,
+    person_row,
+    session_of,
+    session_row,
+)
 
 __all__ = ["PostgresTeamRecords", "save_claim"]
 
@@ -36,6 +50,7 @@ _CHAIN = (
     " LEFT JOIN names p ON p.organisation = a.organisation AND p.number = a.project"
 )
 _AT_ONCE = 1_000  # rows of the chain in memory
+_CHECKED_LOCK = 3  # of an organisation, for checked changes of people; 1 and 2 are those of the schema
 
 
 class PostgresTeamRecords:
@@ -44,6 +59,7 @@ class PostgresTeamRecords:
     def __init__(self, pool: Pool, organisation: int) -> None:
         self._pool = pool
         self._organisation = organisation
+        self.traces = PostgresTraces(pool, organisation)
 
     # -- people and keys
 
@@ -52,19 +68,29 @@ class PostgresTeamRecords:
             found = db.query(f"SELECT {_listed(PEOPLE)} FROM people ORDER BY name, created_at")
         return list(map(person_of, found))
 
+    def person(self, ident: str) -> Person | None:
+        with self._acting() as db:
+            found = db.query(f"SELECT {_listed(PEOPLE)} FROM people WHERE id = %s", ident)
+        return person_of(found[0]) if found else None
+
     def add_person(self, person: Person, entry: Entry) -> None:
         with self._acting() as db:
             added = db.run(
                 f"INSERT INTO people(organisation, {_listed(PEOPLE)}) VALUES ({_marks(len(PEOPLE) + 1)})"
-                " ON CONFLICT (organisation, name) WHERE removed_at IS NULL DO NOTHING",
+                " ON CONFLICT DO NOTHING",
                 self._organisation, *person_row(person),
             )  # fmt: skip
             if not added:
                 raise InvalidInput("name", f"{person.name} is taken")
             db.run(_NOTE, *entry)
 
-    def change_person(self, person: str, change: Callable[[Person], Person], entry: Entry) -> Person | None:
+    def change_person(
+        self, person: str, change: Callable[[Person], Person], entry: Entry, check: PeopleCheck | None = None
+    ) -> Person | None:
         with self._acting() as db:
+            if check is not None:
+                db.run("SELECT pg_advisory_xact_lock(%s, %s)", self._organisation, _CHECKED_LOCK)
+                check(list(map(person_of, db.query(f"SELECT {_listed(PEOPLE)} FROM people"))))
             found = db.query(f"SELECT {_listed(PEOPLE)} FROM people WHERE id = %s FOR UPDATE", person)
             if not found:
                 return None
@@ -117,6 +143,38 @@ class PostgresTeamRecords:
             rows = [(at, key) for key, at in sorted(times.items(), key=lambda use: use[0])]  # in one order: no deadlock
             db.run_each("UPDATE keys SET used_at = greatest(used_at, %s) WHERE id = %s", rows)
 
+    # -- sessions of the dashboard
+
+    def add_session(self, session: Session, most: int, now: int) -> None:
+        with self._acting() as db:
+            db.run(
+                "DELETE FROM sessions WHERE ends_at <= %s OR (key = %s AND digest NOT IN"
+                " (SELECT digest FROM sessions WHERE key = %s ORDER BY ends_at DESC LIMIT %s))",
+                now, session.key, session.key, most - 1,
+            )  # fmt: skip
+            db.run(
+                f"INSERT INTO sessions(organisation, {_listed(SESSIONS)}) VALUES ({_marks(len(SESSIONS) + 1)})",
+                self._organisation, *session_row(session),
+            )  # fmt: skip
+
+    def session(self, digest: bytes, now: int) -> Session | None:
+        with self._acting() as db:
+            sql = f"SELECT {_listed(SESSIONS)} FROM sessions WHERE digest = %s AND ends_at > %s"
+            found = db.query(sql, digest, now)
+        return session_of(found[0]) if found else None
+
+    def show_project(self, digest: bytes, project: str) -> None:
+        with self._acting() as db:
+            db.run("UPDATE sessions SET project = %s WHERE digest = %s", project, digest)
+
+    def end_session(self, digest: bytes) -> None:
+        with self._acting() as db:
+            db.run("DELETE FROM sessions WHERE digest = %s", digest)
+
+    def end_sessions(self, person: str) -> None:
+        with self._acting() as db:
+            db.run("DELETE FROM sessions WHERE person = %s", person)
+
     # -- the audit log
 
     def note(self, entry: Entry) -> None:
@@ -144,7 +202,13 @@ class PostgresTeamRecords:
             after = found[-1][0]
 
     def audit(
-        self, after: int = 0, limit: int = 100, *, projects: Iterable[str] | None = None, subject: str | None = None
+        self,
+        after: int = 0,
+        limit: int = 100,
+        *,
+        projects: Iterable[str] | None = None,
+        wanted: AuditFilter = EVERY_ROW,
+        before: int | None = None,
     ) -> list[AuditRow]:
         listed = None if projects is None else sorted(projects)
         with self._acting() as db:
@@ -153,9 +217,12 @@ class PostgresTeamRecords:
                 " x.name AS actor, a.action, a.subject, p.name AS project FROM audit a"
                 " JOIN names x ON x.organisation = a.organisation AND x.number = a.actor"
                 " LEFT JOIN names p ON p.organisation = a.organisation AND p.number = a.project"
-                " WHERE a.number > %s AND (%s::text IS NULL OR a.subject = %s)) f"
-                " WHERE %s::text[] IS NULL OR coalesce(f.project, '') = ANY (%s::text[]) ORDER BY f.number LIMIT %s",
-                after, subject, subject, listed, listed, limit,
+                " WHERE a.number > %s AND (%s::bigint IS NULL OR a.number < %s)"
+                " AND (%s::text IS NULL OR a.subject = %s) AND (%s::text IS NULL OR x.name = %s)"
+                " AND (%s::text IS NULL OR a.action = %s)) f"
+                " WHERE %s::text[] IS NULL OR coalesce(f.project, '') = ANY (%s::text[])"
+                f" ORDER BY f.number {'' if before is None else 'DESC'} LIMIT %s",
+                after, before, before, *(each for each in wanted for _ in range(2)), listed, listed, limit,
             )  # fmt: skip
         return list(map(AuditRow._make, found))
 
@@ -167,10 +234,6 @@ class PostgresTeamRecords:
                 "SELECT digest, answer, at FROM answers WHERE principal = %s AND key = %s", claim.principal, claim.key
             )
         return kept_answer(claim, *found[0]) if found else None
-
-    def keep_answer(self, claim: Claim, ids: Sequence[str]) -> None:
-        with self._acting() as db:
-            _save_answer(db, self._organisation, claim, answer_of(ids))
 
     def forget_answers(self, before: int) -> int:
         with self._acting() as db:
@@ -189,6 +252,7 @@ class PostgresTeamRecords:
             db.run("UPDATE people SET name = %s || id WHERE id = %s", ERASED, person)
             db.run("UPDATE keys SET name = '', agent = '' WHERE person = %s", person)
             db.run("DELETE FROM answers WHERE principal = %s", person)
+            db.run("DELETE FROM sessions WHERE person = %s", person)
 
     def erasures(self) -> list[Erasure]:
         with self._acting() as db:

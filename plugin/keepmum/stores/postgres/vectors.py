@@ -74,8 +74,8 @@ class PostgresVectors:
 
     def search(self, words: Sequence[str], vector: QueryVector, wanted: Filter, limit: int) -> list[Candidate]:
         """Candidates of both searches. Every candidate that has a vector also has its cosine."""
-        condition = self._condition(wanted)
         with self._acting() as db:
+            condition = self._condition(wanted)
             fields = f"m.tenant, m.seq, {FACTS}"
             lexical = self._lexical.best(db, fields, words, condition, limit)
             asked = vector()
@@ -92,8 +92,8 @@ class PostgresVectors:
 
     def similar(self, embedding: Embedding, wanted: Filter, limit: int) -> list[tuple[Memory, float]]:
         """The memories nearest to a text, by their own text without neighbours."""
-        condition = self._condition(wanted)
         with self._acting() as db:
+            condition = self._condition(wanted)
             model = stored_vectors.model_number(db, embedding)
             if model is None:
                 return []
@@ -185,8 +185,10 @@ class PostgresVectors:
         )  # fmt: skip
         for tenant, seq in found:
             stored_vectors.save(db, tenant, seq, embedding, replaces=True)
-            beside = stored_vectors.neighbours(db, tenant, [seq])
-            stored_vectors.mix(db, tenant, [seq, *(one for sides in beside.values() for side in sides for one in side)])
+            adjacent = stored_vectors.neighbours(db, tenant, [seq])
+            stored_vectors.mix(
+                db, tenant, [seq, *(one for sides in adjacent.values() for side in sides for one in side)]
+            )
         return bool(found)
 
 

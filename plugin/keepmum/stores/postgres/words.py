@@ -6,42 +6,50 @@ and the weights are those of SQLite's `bm25`. Source: https://sqlite.org/fts5.ht
 
 from __future__ import annotations
 
-import sqlite3
-import threading
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+import itertools
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
-from keepmum.core import ranking
+from keepmum.core import ranking, spelling
 from keepmum.stores.postgres import rows
 from keepmum.stores.postgres.access import Database
-from keepmum.stores.sqlite.schema import SEARCHED, TOKENIZER
+from keepmum.stores.postgres.tokenizer import COLUMN_GAP, CONTEXT_WEIGHT, Tokenizer
+from keepmum.stores.sqlite.schema import SEARCHED
 
-__all__ = ["LexicalSearch", "Tokenizer"]
+__all__ = ["LexicalSearch"]
 
-_CONTEXT_WEIGHT = 0.5  # of the neighbours in the session; the other columns count whole
-_COLUMN_GAP = 1 << 20  # between the places of two columns, so that no phrase spans them
-_IN_CONTEXT = SEARCHED.index("context") * _COLUMN_GAP  # places from here on are in the context, the last column
+_IN_CONTEXT = SEARCHED.index("context") * COLUMN_GAP  # places from here on are in the context, the last column
 _K1, _B = 1.2, 0.75
 
-# How many memories hold each word, and the BM25 of each memory. `extra` are memories that hold a phrase.
+# How many memories hold each word, and the BM25 of each memory, to which a word counts as often as the query has it.
+# `*_of` are memories that hold a phrase.
 _SEARCH = f"""
 WITH size AS MATERIALIZED (
         SELECT count(*) AS memories, greatest(avg(words), 1)::float8 AS mean FROM memories m WHERE {{scope}}),
-    held AS (SELECT tenant, seq, word, weight, count(*) OVER (PARTITION BY word) AS holders FROM postings m
+    held AS (SELECT tenant, seq, word, weight, count(*) OVER (PARTITION BY word) AS holders,
+        1 + cardinality(array_positions(%(again)s::text[], word)) AS times FROM postings m
         WHERE {{scope}} AND ({{words}})),
-    matched AS (SELECT tenant, seq, weight, holders FROM held
-        UNION ALL SELECT * FROM unnest(
-            %(tenants_of)s::bigint[], %(textsof)s::bigint[], %(weights_of)s::real[], %(holders_of)s::bigint[])),
-    scored AS (SELECT m.tenant, m.seq, sum(greatest(1e-6, ln((size.memories - holders + .5) / (holders + .5)))
+    matched AS (SELECT tenant, seq, weight, holders, times FROM held
+        UNION ALL SELECT *, 1 FROM unnest(
+            %(tenants_of)s::bigint[], %(rows_of)s::bigint[], %(weights_of)s::real[], %(holders_of)s::bigint[])),
+    scored AS (SELECT m.tenant, m.seq, sum(times * greatest(1e-6, ln((size.memories - holders + .5) / (holders + .5)))
             * weight * {_K1 + 1} / (weight + {_K1} * ({1 - _B} + {_B} * m.words / size.mean))) AS relevance
         FROM matched JOIN memories m USING (tenant, seq), size WHERE {{scope}} AND {{condition}}
         GROUP BY m.tenant, m.seq ORDER BY relevance DESC, m.seq LIMIT %(limit)s)
 SELECT {{fields}}, relevance FROM scored JOIN memories m USING (tenant, seq) ORDER BY relevance DESC, m.seq
 """
+_HOLDERS = """
+SELECT (SELECT count(*) FROM memories m WHERE {scope}), (SELECT coalesce(json_object_agg(word, holders), '{{}}') FROM (
+    SELECT word, count(*) AS holders FROM postings m WHERE {scope} AND word = ANY (%(words)s) GROUP BY word) AS held)
+"""
+_SIMILAR = """
+SELECT word FROM postings m WHERE {scope} AND word >= %(first)s AND word < %(last)s
+    AND length(word) BETWEEN %(shortest)s AND %(longest)s GROUP BY word ORDER BY count(*) DESC, word
+"""
 _STATEMENT = ("title", "text", "identifiers")  # the columns of what a memory says
 _IN_STATEMENT = " OR ".join(
-    f"place BETWEEN {SEARCHED.index(name) * _COLUMN_GAP} AND {(SEARCHED.index(name) + 1) * _COLUMN_GAP - 1}"
+    f"place BETWEEN {SEARCHED.index(name) * COLUMN_GAP} AND {(SEARCHED.index(name) + 1) * COLUMN_GAP - 1}"
     for name in _STATEMENT
 )
 # The memories that hold every word of a group; `of` is the place of the memory that the group is of.
@@ -64,57 +72,7 @@ WHERE {scope} AND word = ANY (%(words)s) GROUP BY tenant, seq HAVING count(*) = 
 """
 
 
-class Posting(NamedTuple):
-    """One word of a memory."""
-
-    word: str
-    weight: float  # how often it occurs, by column
-    places: list[int]
-
-
-class Tokenizer:
-    """SQLite's full-text tokenizer, by way of an index in memory: SQLite has no other interface to it."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._db = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
-        columns = ", ".join(SEARCHED)
-        self._db.execute(f"CREATE VIRTUAL TABLE said USING fts5({columns}, tokenize = '{TOKENIZER}')")
-        self._db.execute("CREATE VIRTUAL TABLE found USING fts5vocab(said, instance)")
-
-    def postings(self, texts: Sequence[str | None]) -> tuple[list[Posting], int]:
-        """The words of a memory's `SEARCHED` columns, and how many there are with repetitions."""
-        weights: defaultdict[str, float] = defaultdict(float)
-        places: defaultdict[str, list[int]] = defaultdict(list)
-        count = 0
-        for _, word, column, place in self._tokens([[text or "" for text in texts]]):
-            count += 1
-            weights[word] += _CONTEXT_WEIGHT if column == "context" else 1.0
-            places[word].append(SEARCHED.index(column) * _COLUMN_GAP + place)
-        return [Posting(word, weight, places[word]) for word, weight in weights.items()], count
-
-    def phrases(self, asked: Sequence[str]) -> list[tuple[str, ...]]:
-        """The words that each query word consists of, in order: several for `foo-bar`, none for punctuation."""
-        found: list[list[str]] = [[] for _ in asked]
-        for number, word, _, _ in self._tokens([(word,) for word in asked]):
-            found[number - 1].append(word)
-        return list(map(tuple, found))
-
-    def close(self) -> None:
-        """Close the index."""
-        self._db.close()
-
-    def _tokens(self, texts: Sequence[Sequence[str]]) -> list[tuple[int, str, str, int]]:
-        """Row (from 1), word, column and place of each token of some rows of columns."""
-        width = max(map(len, texts), default=1)
-        columns, marks = ", ".join(SEARCHED[:width]), ", ".join("?" * width)
-        with self._lock:
-            self._db.execute("BEGIN")
-            try:
-                self._db.executemany(f"INSERT INTO said({columns}) VALUES ({marks})", texts)
-                return self._db.execute("SELECT doc, term, col, offset FROM found ORDER BY doc, col, offset").fetchall()
-            finally:
-                self._db.execute("ROLLBACK")
+_Match = tuple[int, int, float, int]  # of a phrase: tenant, row, weight, and how many memories hold it
 
 
 class LexicalSearch:
@@ -159,8 +117,10 @@ class LexicalSearch:
         """
         wanted: list[tuple[int, int, str]] = []  # place of the id, number of the group, word
         groups = [(place, group) for place, (_, groups) in enumerate(asked) for group in groups]
+        words_in = list({word for _, group in groups for word in group})
+        phrases = dict(zip(words_in, self._tokenizer.phrases(words_in), strict=True))
         for number, (place, group) in enumerate(groups):
-            held = {word for phrase in self._tokenizer.phrases(group) for word in phrase}
+            held = {part for word in group for part in phrases[word]}
             wanted += [(place, number, word) for word in sorted(held)]
         if not wanted:
             return []
@@ -175,31 +135,80 @@ class LexicalSearch:
         self, db: Database, fields: str, asked: Iterable[str], condition: rows.Condition, limit: int
     ) -> list[tuple[Any, ...]]:
         """Up to `limit` memories that hold any word `asked` and pass, best first: `fields`, then the relevance."""
-        single: list[str] = []
+        words = list(asked)
+        single: list[tuple[str, str]] = []  # a word of the query, and the word of the postings
         prefixes: list[str] = []
         phrases: list[tuple[str, ...]] = []
-        words = list(asked)
         for word, found in zip(words, self._tokenizer.phrases(words), strict=True):
             if len(found) > 1:
                 phrases.append(found)
             elif found and ranking.is_lone_character(word):
                 prefixes.append(found[0] + "%")
-            else:
-                single += found
+            elif found:
+                single.append((word, found[0]))
         if not (single or prefixes or phrases):
             return []
-        extra = [match for phrase in phrases for match in _phrase(db, phrase, condition)]
-        lists = zip(*extra, strict=True) if extra else ([], [], [], [])
-        names = ("tenants_of", "textsof", "weights_of", "holders_of")
+        matches = [_phrase(db, phrase, condition) for phrase in phrases]
+        chosen, matches = _selected(db, single, matches, condition, len(words))
+        lists = zip(*itertools.chain.from_iterable(matches), strict=True) if any(matches) else ([], [], [], [])
+        names = ("tenants_of", "rows_of", "weights_of", "holders_of")
+        again = [word for place, word in enumerate(chosen) if word in chosen[:place]]
         holds = "word = ANY (%(words)s)" + (" OR word LIKE ANY (%(prefixes)s)" if prefixes else "")
         return db.query_named(
             _SEARCH.format(fields=fields, scope=condition.scope, words=holds, condition=condition.passes),
-            {**condition.named, "words": single, "prefixes": prefixes, "limit": limit}
+            {**condition.named, "words": chosen, "again": again, "prefixes": prefixes, "limit": limit}
             | {name: list(values) for name, values in zip(names, lists, strict=True)},
         )
 
 
-def _phrase(db: Database, phrase: tuple[str, ...], condition: rows.Condition) -> list[tuple[int, int, float, int]]:
+def _selected(
+    db: Database,
+    words: Sequence[tuple[str, str]],
+    phrases: list[list[_Match]],
+    condition: rows.Condition,
+    count: int,
+) -> tuple[list[str], list[list[_Match]]]:
+    """Of a query of `count` words, the words to look up, and the phrases by their matches.
+
+    Those that are not common (all of them if these are too few), and corrections of words that no memory holds.
+
+    Counted in a statement of its own: within the search, the planner would no longer know how many postings to expect.
+    """
+    every = [word for _, word in words]
+    if count <= ranking.MIN_WORDS and not any(spelling.may_be_misspelt(asked) for asked, _ in words):
+        return every, phrases
+    ((memories, holders),) = db.query_named(
+        _HOLDERS.format(scope=condition.scope), {**condition.named, "words": list(set(every))}
+    )
+    corrected = _corrections(db, words, holders, condition) if memories <= spelling.MOST_MEMORIES else []
+    most = memories * ranking.COMMON
+    uncommon = [word for word in every if 0 < holders.get(word, 0) <= most]
+    rare = [matches for matches in phrases if 0 < len(matches) <= most]
+    if memories < ranking.MIN_MEMORIES or count <= ranking.MIN_WORDS or len(uncommon) + len(rare) < ranking.MIN_WORDS:
+        return every + corrected, phrases
+    return uncommon + corrected, rare
+
+
+def _corrections(
+    db: Database, words: Sequence[tuple[str, str]], holders: Mapping[str, int], condition: rows.Condition
+) -> list[str]:
+    """The words of postings that are one typo away from words of a query that no memory holds."""
+    suspects = spelling.misspelt(asked for asked, word in words if word not in holders)
+    found: list[str] = []
+    for word in (word for asked, word in words if asked in suspects and len(word) >= spelling.MIN_LENGTH):
+        first = word[: spelling.PREFIX]
+        near = {
+            "first": first,
+            "last": first + chr(sys.maxunicode),
+            "shortest": len(word) - 1,
+            "longest": len(word) + 1,
+        }
+        similar = db.query_named(_SIMILAR.format(scope=condition.scope), {**condition.named, **near})
+        found += spelling.nearest(word, (row[0] for row in similar))
+    return found
+
+
+def _phrase(db: Database, phrase: tuple[str, ...], condition: rows.Condition) -> list[_Match]:
     """The memories that hold the words of a phrase next to each other: tenant, row, weight, and how many there are."""
     asked = {**condition.named, "words": list(phrase), "count": len(set(phrase))}
     found: list[tuple[int, int, float]] = []
@@ -211,6 +220,6 @@ def _phrase(db: Database, phrase: tuple[str, ...], condition: rows.Condition) ->
             if all(start + step in by_word[word] for step, word in enumerate(phrase))
         ]
         if starts:
-            weights = [_CONTEXT_WEIGHT if start >= _IN_CONTEXT else 1.0 for start in starts]
+            weights = [CONTEXT_WEIGHT if start >= _IN_CONTEXT else 1.0 for start in starts]
             found.append((tenant, seq, sum(weights)))
     return [(*match, len(found)) for match in found]

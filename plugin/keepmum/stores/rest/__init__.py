@@ -19,7 +19,7 @@ __all__ = ["RestStore", "open_store"]
 
 
 def open_store(spec: RestSpec, mirror: LocalStore) -> RestStore:
-    """The store at a server, with `mirror` for what this machine knows of it. Opening makes no request.
+    """The store at a server, with `mirror` for what this machine has of it. Opening makes no request.
 
     Raises: StoreError when the queue of writes cannot be used.
     """
@@ -37,7 +37,9 @@ def _connect(server: Server) -> Api:
     try:
         from keepmum.stores.rest.http_client import HttpClient
     except ImportError:
-        raise StoreError("a server needs httpx: run installers/install.sh, or pip install httpx") from None
+        raise StoreError(
+            "the package httpx is missing, which reaches a server; `keepmum install` installs it"
+        ) from None
     from keepmum.stores.rest.api import Api
 
     return Api(HttpClient(server))

@@ -1,4 +1,4 @@
-"""Circuit breaker for a server: after a failure, reads use local data for a moment instead of waiting again."""
+"""Circuit breaker for a server: after a failure or a refused key, reads use local data for a moment."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
-from keepmum.core.errors import StoreError, StoreReadOnly, StoreUnavailable
+from keepmum.core.errors import KeyRefused, StoreError, StoreReadOnly, StoreUnavailable
 
 if TYPE_CHECKING:
     from keepmum.stores.rest.api import Api
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["CircuitBreaker"]
 
 _Result = TypeVar("_Result")
-_OPEN_SECONDS = 5.0  # for which reads do not try a server that could not be reached
+_OPEN_SECONDS = 5.0  # for which reads do not try a server that could not be reached, or refused the key
 
 
 class CircuitBreaker:
@@ -30,6 +30,7 @@ class CircuitBreaker:
         self._connecting = threading.Lock()
         self._api: Api | None = None
         self._open_until = 0.0
+        self._refused_until = 0.0
         self._problem = ""
 
     @property
@@ -55,9 +56,14 @@ class CircuitBreaker:
         """Whether the server could not be reached a moment ago."""
         return self._clock() < self._open_until
 
+    @property
+    def skips_reads(self) -> bool:
+        """Whether reads do not ask the server, which could not be reached or refused the key a moment ago."""
+        return self._clock() < max(self._open_until, self._refused_until)
+
     def call(self, request: Callable[[Api], _Result], fallback: Callable[[], _Result]) -> _Result:
         """The result of `request`, or of `fallback` when the server is not asked or does not answer; sets `caveat`."""
-        if self.is_open:
+        if self.skips_reads:
             return self._fall_back(fallback)
         try:
             result = request(self.api)
@@ -70,10 +76,12 @@ class CircuitBreaker:
         return result
 
     def record_failure(self, error: StoreError) -> None:
-        """Keep the reason for the caveat, and open the circuit when the server was unavailable."""
+        """Keep the reason for the caveat, and note when the server was unavailable or refused the key."""
         self._problem = "" if isinstance(error, StoreReadOnly) else f": {error}"  # `notice` reports a missing key
         if isinstance(error, StoreUnavailable):
             self._open_until = self._clock() + _OPEN_SECONDS
+        elif isinstance(error, KeyRefused) and self.is_v2:  # version 1 may refuse a key for one project only
+            self._refused_until = self._clock() + _OPEN_SECONDS
 
     def close(self) -> None:
         """Close the connections."""

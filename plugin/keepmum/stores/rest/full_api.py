@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
@@ -30,7 +31,12 @@ class ServerFacts(NamedTuple):
 
     promises: frozenset[str]  # the guarantees that other servers lack (`limitations`)
     model: str = ""  # whose vectors the server has; empty when it has none
-    curates: bool = False  # whether the key may purge, in some project
+    roles: Mapping[str, str] = MappingProxyType({})  # of the key, by project; "*" for every project
+
+    @property
+    def curates(self) -> bool:
+        """Whether the key may purge, in some project."""
+        return not {"curator", "admin"}.isdisjoint(self.roles.values())
 
 
 class Found(NamedTuple):
@@ -67,7 +73,7 @@ class FullApi:
         return ServerFacts(
             frozenset(data.texts("promises")),
             model if isinstance(model, str) else "",
-            bool({"curator", "admin"} & {role for role in roles.values() if isinstance(role, str)}),
+            {project: role for project, role in roles.items() if isinstance(role, str)},
         )
 
     def candidates(self, query: str, vector: Embedding | None, wanted: Filter, limit: int) -> list[Found]:

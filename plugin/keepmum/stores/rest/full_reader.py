@@ -36,14 +36,13 @@ __all__ = ["FullReader"]
 
 _Result = TypeVar("_Result")
 _Values = Mapping[str, JsonValue]
-_PATIENT_LIMIT = 1_000  # memories; a list of so many is made by a command, for which no agent waits
-_FRESH_SECONDS = 0.3  # for which a memory is not requested again: one call of a tool may read it twice
+_BULK_LIMIT = 1_000  # memories; only commands list that many, and no agent waits for them
 _PAGES_KEPT = 4  # lists that are read page by page
 _PAGES_SECONDS = 30.0
 
 
-class _Listed:
-    """The part of a list that was requested so far."""
+class _PartialList:
+    """The pages of a list that were requested."""
 
     def __init__(self, at: float) -> None:
         self.at = at
@@ -73,8 +72,7 @@ class FullReader:
         self._outbox = outbox
         self._clock = clock
         self._level: Trust = level
-        self._lists: dict[tuple[Filter, Order], _Listed] = {}
-        self._fresh: dict[str, float] = {}
+        self._lists: dict[tuple[Filter, Order], _PartialList] = {}
         self._reporting: threading.Thread | None = None
 
     # -- searching
@@ -106,13 +104,13 @@ class FullReader:
     def _candidates(
         self, api: FullApi, words: Sequence[str], vector: QueryVector, wanted: Filter, limit: int
     ) -> list[tuple[Memory, Candidate]]:
-        waiting = self._waiting()
+        waiting = self._queued_ids()
         model = facts.model if (facts := self._known.facts()) is not None else ""
         embedding = vector()
         if embedding is not None and embedding.model != model:
             embedding = None
         found = api.candidates(" ".join(words), embedding, wanted, limit)
-        memories = self._taken([each.memory for each in found])
+        memories = self._accept([each.memory for each in found])
         scored = []
         for each in found:
             memory = memories.get(str(each.memory.get("id")))
@@ -125,7 +123,7 @@ class FullReader:
         self, words: Sequence[str], wanted: Filter, limit: int, found: set[str]
     ) -> list[tuple[Memory, float]]:
         """Matches that wait to be sent, so that a search right after a write finds it."""
-        waiting = self._waiting() - found
+        waiting = self._queued_ids() - found
         if not waiting or not words:
             return []
         return [pair for pair in self._mirror.search(words, wanted, limit) if pair[0].id in waiting]
@@ -134,30 +132,30 @@ class FullReader:
 
     def browse(self, wanted: Filter, order: Order, limit: int, offset: int) -> list[Memory]:
         """Memories that pass the filter, in this order."""
-        bulk = limit >= _PATIENT_LIMIT
+        bulk = limit >= _BULK_LIMIT
 
         def request(api: FullApi) -> list[Memory]:
             listed = self._listed(wanted, order, offset)
             while len(listed.memories) < offset + limit and not listed.is_whole:
                 page = api.page(wanted, order, listed.cursor, bulk=bulk)
-                taken = self._taken(page.memories)
-                waiting = self._waiting()
+                received = self._accept(page.memories)
+                waiting = self._queued_ids()
                 listed.memories += [
-                    memory for memory in taken.values() if memory.id not in waiting and _is_trusted(memory, wanted)
+                    memory for memory in received.values() if memory.id not in waiting and _is_trusted(memory, wanted)
                 ]
                 listed.cursor, listed.is_whole = page.cursor, not page.cursor
-            if not self._waiting():
+            if not self._queued_ids():
                 return listed.memories[offset : offset + limit]
             return self._with_queued(listed.memories, wanted, order)[offset : offset + limit]
 
         return self._call(request, lambda: self._mirror.browse(wanted, order=order, limit=limit, offset=offset))
 
-    def _listed(self, wanted: Filter, order: Order, offset: int) -> _Listed:
+    def _listed(self, wanted: Filter, order: Order, offset: int) -> _PartialList:
         """What was requested of a list; a read of its beginning requests it again."""
         key, now = (replace(wanted, now=0), order), self._clock()
         kept = self._lists.pop(key, None)
         if kept is None or offset == 0 or now - kept.at > _PAGES_SECONDS:
-            kept = _Listed(now)
+            kept = _PartialList(now)
         self._lists[key] = kept
         while len(self._lists) > _PAGES_KEPT:
             del self._lists[next(iter(self._lists))]
@@ -165,8 +163,8 @@ class FullReader:
 
     def _with_queued(self, listed: Sequence[Memory], wanted: Filter, order: Order) -> list[Memory]:
         """A list with the memories that wait to be sent in their places."""
-        waiting = self._waiting()
-        queued = [one for one in self._mirror.browse(wanted, order=order, limit=_PATIENT_LIMIT) if one.id in waiting]
+        waiting = self._queued_ids()
+        queued = [one for one in self._mirror.browse(wanted, order=order, limit=_BULK_LIMIT) if one.id in waiting]
         names: Mapping[Order, str] = {"updated": "updated_at", "created": "created_at", "accessed": "accessed_at"}
         name = names.get(order, "importance")
         return sorted(
@@ -188,7 +186,7 @@ class FullReader:
         def request(api: FullApi) -> list[Outline]:
             found = [one for values in api.outlines(wanted) if (one := _outline(values)) is not None]
             here = {memory.id: memory for memory in self._mirror.get([each.id for each in found])}
-            return [each for each in (_as_here(one, here.get(one.id), self._level) for one in found)
+            return [each for each in (_with_local_trust(one, here.get(one.id), self._level) for one in found)
                     if not wanted.trusts or each.trust in wanted.trusts]  # fmt: skip
 
         return self._call(request, lambda: self._mirror.outlines(wanted))
@@ -196,20 +194,20 @@ class FullReader:
     # -- single memories
 
     def load(self, wanted: Sequence[str]) -> dict[str, Memory]:
-        """These memories as the server has them now, by id; those that it does not have leave the mirror."""
-        waiting = self._waiting()
-        local = [one for one in wanted if one in waiting or self._is_fresh(one)]
+        """These memories as the server has them now, by id; the mirror drops those that the server does not have."""
+        waiting = self._queued_ids()
+        local = [one for one in wanted if one in waiting or self._cache.is_fresh(one)]
         remote = [one for one in wanted if one not in local]
         found = {memory.id: memory for memory in self._mirror.get(local)}
         if not remote:
             return found
 
         def request(api: FullApi) -> dict[str, Memory]:
-            taken = self._taken(api.load(remote))
+            received = self._accept(api.load(remote))
             self._cache.flush()
-            self._cache.remove(set(remote) - set(taken))
-            self.mark_fresh(list(taken))
-            return taken
+            self._cache.remove(set(remote) - set(received))
+            self._cache.mark_fresh(received)
+            return received
 
         def known_here() -> dict[str, Memory]:
             return {memory.id: memory for memory in self._mirror.get(remote)}
@@ -220,9 +218,9 @@ class FullReader:
         """Up to `limit` memories with ids in [first, last], in order."""
 
         def request(api: FullApi) -> list[Memory]:
-            waiting = self._waiting()
-            taken = self._taken(api.id_range(first, last, limit, bulk=limit >= _PATIENT_LIMIT))
-            found = [memory for memory in taken.values() if memory.id not in waiting]
+            waiting = self._queued_ids()
+            received = self._accept(api.id_range(first, last, limit, bulk=limit >= _BULK_LIMIT))
+            found = [memory for memory in received.values() if memory.id not in waiting]
             if waiting:
                 queued = [one for one in self._mirror.between(first, last, limit) if one.id in waiting]
                 found = sorted([*found, *queued], key=lambda memory: memory.id)
@@ -245,36 +243,36 @@ class FullReader:
     def _holder(
         self, space: str, name: str, *, here: Callable[[], Memory | None], key: str = "", text: str = ""
     ) -> Memory | None:
-        waiting = self._waiting()
+        waiting = self._queued_ids()
         if waiting and (queued := here()) is not None and queued.id in waiting:
             return queued
 
         def request(api: FullApi) -> Memory | None:
             values = api.look_up(space, key=key, text=text)[name]
-            found = next(iter(self._taken([values]).values()), None) if values is not None else None
+            found = next(iter(self._accept([values]).values()), None) if values is not None else None
             self._cache.flush()  # a change of it is compared with the mirror
             return None if found is not None and found.id in waiting else found
 
         return self._call(request, here)
 
     def history(self, memory: str) -> list[Revision]:
-        """The former revisions of a memory, latest first; those that were replaced here as this machine knows them."""
+        """The former revisions of a memory, latest first; those that this machine replaced come from the mirror."""
         here = [one for one in self._mirror.history(memory) if one.before.get("origin") != LISTED]
 
         def request(api: FullApi) -> list[Revision]:
-            told = (_revision(values) for values in api.history(memory))
-            known = {past.revision: past for past in told if past is not None}
+            received = (_revision(values) for values in api.history(memory))
+            known = {past.revision: past for past in received if past is not None}
             known |= {past.revision: past for past in here}
             return [known[number] for number in sorted(known, reverse=True)]
 
-        return here if memory in self._waiting() else self._call(request, lambda: here)
+        return here if memory in self._queued_ids() else self._call(request, lambda: here)
 
     # -- use
 
     def report_use(self, memories: Sequence[str]) -> None:
-        """Tell the server in the background that these memories were shown; a failure costs nothing but that."""
-        wanted = [memory for memory in memories if memory not in self._waiting()]
-        if not wanted or self._breaker.is_open:
+        """Report to the server, in the background, that these memories were shown; a failed report is not repeated."""
+        wanted = [memory for memory in memories if memory not in self._queued_ids()]
+        if not wanted or self._breaker.skips_reads:
             return
 
         def report() -> None:
@@ -287,29 +285,17 @@ class FullReader:
         self._reporting.start()
 
     def close(self) -> None:
-        """Wait a moment for the last report."""
+        """Wait up to a second for the last report."""
         if self._reporting is not None:
             self._reporting.join(1.0)
-
-    def mark_fresh(self, memories: Sequence[str]) -> None:
-        """Note that the mirror has these memories as the server has them."""
-        self._fresh |= dict.fromkeys(memories, self._clock())
-
-    def mark_stale(self, memory: str) -> None:
-        """Note that the server has another version of a memory than the mirror."""
-        self._fresh.pop(memory, None)
 
     # -- parts
 
     def _call(self, request: Callable[[FullApi], _Result], fallback: Callable[[], _Result]) -> _Result:
-        def flushed() -> _Result:
-            self._cache.flush()
-            return fallback()
+        return self._breaker.call(lambda _: request(self._known.api), self._cache.flushed(fallback))
 
-        return self._breaker.call(lambda _: request(self._known.api), flushed)
-
-    def _taken(self, received: Sequence[_Values]) -> dict[str, Memory]:
-        """The memories of an answer as they count here, by id; the mirror gets them too."""
+    def _accept(self, received: Sequence[_Values]) -> dict[str, Memory]:
+        """The memories of a response, by id, with the trust that they have here; they are cached for the mirror."""
         ids = [str(values.get("id")) for values in received]
         known = {memory.id: memory for memory in self._mirror.get(ids)}
         made = [
@@ -317,16 +303,13 @@ class FullReader:
             for name, values in zip(ids, received, strict=True)
         ]
         memories = [memory for memory in made if memory is not None]
-        waiting = self._waiting()
+        waiting = self._queued_ids()
         self._cache.add([memory for memory in memories if memory.id not in waiting], known, exact=True)
         return {memory.id: memory for memory in memories}
 
-    def _waiting(self) -> frozenset[str]:
+    def _queued_ids(self) -> frozenset[str]:
         """Ids of memories with a queued write."""
         return self._outbox.waiting_memories(self._breaker.server.origin)
-
-    def _is_fresh(self, memory: str) -> bool:
-        return self._clock() - self._fresh.get(memory, -_FRESH_SECONDS) < _FRESH_SECONDS
 
 
 def _is_trusted(memory: Memory, wanted: Filter) -> bool:
@@ -334,7 +317,7 @@ def _is_trusted(memory: Memory, wanted: Filter) -> bool:
 
 
 def _outline(values: Mapping[str, Any]) -> Outline | None:  # JSON, checked here
-    """The outline in a response; None for one that is no memory's."""
+    """The outline in a response; None for anything else."""
     given = {name: values.get(name) for name in Outline._fields}
     digest = given.pop("digest")
     try:
@@ -344,7 +327,7 @@ def _outline(values: Mapping[str, Any]) -> Outline | None:  # JSON, checked here
     return Outline._make([*(getattr(parsed, name) for name in Outline._fields[:-1]), str(digest)])
 
 
-def _as_here(outline: Outline, memory: Memory | None, level: Trust) -> Outline:
+def _with_local_trust(outline: Outline, memory: Memory | None, level: Trust) -> Outline:
     """An outline with the trust that the memory has on this machine."""
     if memory is not None and memory.revision == outline.revision:
         return outline._replace(trust=memory.trust, confirmed_at=memory.confirmed_at, pinned=memory.pinned)

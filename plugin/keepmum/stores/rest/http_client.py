@@ -40,9 +40,9 @@ _FIRST_PAUSE = 0.1  # seconds; doubled for each retry, then a random part of it 
 _MAX_RETRY_AFTER = 60.0  # seconds
 _KEEP_ALIVE = 60.0  # seconds
 _RETRYABLE = frozenset({408, 425, 429, 500, 502, 503, 504})
-_NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout)
 _MAX_MESSAGE = 200  # characters of the server's own error message
 _TOO_SLOW = "the server took too long to answer"
+_NO_CONNECTION = "the server cannot be reached"
 
 
 class RequestRefused(StoreError):
@@ -112,14 +112,17 @@ class HttpClient:
             if result.cancel():  # not finished
                 connection.abort()
         if result.cancelled():
-            raise StoreUnavailable(self._message(_TOO_SLOW), unsent=deadline.is_connecting)
+            raise StoreUnavailable(
+                self._message(_TOO_SLOW if deadline.sent else _NO_CONNECTION), unsent=not deadline.sent
+            )
         return result.result()
 
     def close(self) -> None:
         """Close idle connections now, and those in use after their requests."""
         self._closed.set()
-        while self._idle:
-            self._idle.pop().close()
+        with contextlib.suppress(IndexError):
+            while True:
+                self._idle.pop().close()
 
     def _run(
         self,
@@ -136,8 +139,10 @@ class HttpClient:
         except BaseException as error:  # noqa: BLE001 - raised again by the thread that waits for the result
             failure = error
         wanted = result.set_running_or_notify_cancel()
-        if wanted and not self._closed.is_set():
+        if wanted:
             self._idle.append(connection)
+            if self._closed.is_set():  # perhaps since the connection came back
+                self.close()
         else:
             connection.close()
         if failure is not None and wanted:
@@ -171,7 +176,8 @@ class HttpClient:
                 raw = self._read_body(response, deadline)
                 self.api_version = _api_version(response.headers.get("keepmum-api", ""))
         except httpx.HTTPError as error:
-            raise StoreUnavailable(self._message(_reason(error)), unsent=isinstance(error, _NOT_SENT)) from None
+            reason = _reason(error, sent=deadline.sent)
+            raise StoreUnavailable(self._message(reason), unsent=not deadline.sent) from None
         return self._result(response, raw)
 
     def _read_body(self, response: httpx.Response, deadline: _Deadline) -> bytes:
@@ -199,7 +205,8 @@ class HttpClient:
             raise KeyRefused(message("the key is not for this project (403); ask its issuer"))
         if status in _RETRYABLE:
             wait = _retry_after(response.headers.get("retry-after", ""))
-            raise StoreUnavailable(message(f"the server cannot serve just now ({status})"), retry_after=wait)
+            why = "limits how often it is asked, also with a wrong key" if status == 429 else "cannot serve just now"
+            raise StoreUnavailable(message(f"the server {why} ({status})"), retry_after=wait)
         raise RequestRefused(message(f"the server refused ({status}){_error_message(raw)}"), status)
 
     def _message(self, text: str) -> str:
@@ -256,12 +263,7 @@ class _Deadline:
         self.max_bytes = _MAX_BULK_BYTES if bulk else _MAX_BYTES
         self._end = time.monotonic() + seconds
         self._connection = connection
-        self._event = ""
-
-    @property
-    def is_connecting(self) -> bool:
-        """Whether the request is still connecting, so that the server has not received any of it."""
-        return self._event.startswith("connection.")
+        self.sent = False  # whether the server may have received a part of the request
 
     def left(self) -> float:
         """Seconds left, never negative."""
@@ -276,15 +278,15 @@ class _Deadline:
             raise httpx.TimeoutException(_TOO_SLOW)
 
     def trace(self, event: str, info: Mapping[str, Any]) -> None:  # Any: each event of httpx has other values
-        """Note an event of httpx and the socket it opened. Send nothing after the caller has stopped waiting.
+        """Note the socket that httpx opened, and that it sends. Send nothing after the caller has stopped waiting.
 
         Source: https://www.python-httpx.org/advanced/extensions/#trace, read 2026-11-22.
         """
-        self._event = event
         if event in {"connection.connect_tcp.complete", "connection.start_tls.complete"}:
             self._connection.socket = info["return_value"].get_extra_info("socket")
         elif event.endswith("send_request_headers.started"):
             self.check()
+            self.sent = True
 
 
 class _LocalhostTransport(httpx.HTTPTransport):
@@ -296,7 +298,6 @@ class _LocalhostTransport(httpx.HTTPTransport):
         Raises: httpx.ConnectError when an address belongs to another machine, or none accepts.
         """
         url, failure = request.url, httpx.ConnectError("localhost has no address")
-        request.extensions["trace"]("connection.resolve_localhost.started", {})
         try:
             found = socket.getaddrinfo(url.host, url.port, type=socket.SOCK_STREAM)
         except OSError:
@@ -327,12 +328,12 @@ def _tls_context(ca_file: str | None) -> ssl.SSLContext:
     return context
 
 
-def _reason(error: httpx.HTTPError) -> str:
+def _reason(error: httpx.HTTPError, *, sent: bool) -> str:
     """Why a request failed, in words. Certificate errors get their own message: trying again does not help there."""
     if "certificate" in str(error).lower():
         return "the server's certificate is not trusted; check the address, or name its authority in backend.ca_file"
-    if isinstance(error, _NOT_SENT):
-        return "the server cannot be reached"
+    if not sent:
+        return _NO_CONNECTION
     return _TOO_SLOW if isinstance(error, httpx.TimeoutException) else "the connection to the server broke"
 
 

@@ -19,7 +19,7 @@ _NOT_FOUND = 404
 
 
 class KnownServer:
-    """The facts of one server. A server of version 1 has none, and is asked for none."""
+    """The facts of one server. A server of version 1 has none, so none are requested."""
 
     def __init__(self, breaker: CircuitBreaker, path: str) -> None:
         """The facts are kept in the file at `path`."""
@@ -40,7 +40,7 @@ class KnownServer:
             version = self._breaker.is_v2
             if version is False and self._facts is not None:
                 self._set(None)
-            if version and not self._is_certain and not self._breaker.is_open:
+            if version and not self._is_certain and not self._breaker.skips_reads:
                 self._ask()
             return self._facts
 
@@ -61,6 +61,8 @@ class KnownServer:
         except StoreError as error:
             if getattr(error, "status", 0) == _NOT_FOUND:
                 self._set(None)
+            else:
+                self._breaker.record_failure(error)
 
     def _set(self, facts: ServerFacts | None) -> None:
         self._is_certain = True
@@ -71,7 +73,7 @@ class KnownServer:
             if facts is None:
                 os.unlink(self._path)
             else:
-                values = {"promises": sorted(facts.promises), "model": facts.model, "curates": facts.curates}
+                values = {"promises": sorted(facts.promises), "model": facts.model, "roles": dict(facts.roles)}
                 private_files.replace_file(self._path, json.dumps(values))
 
 
@@ -80,7 +82,7 @@ def _read(path: str) -> ServerFacts | None:
         with open(path, "rb") as file:
             values = json.load(file)
         if isinstance(values, Mapping):
-            return ServerFacts(frozenset(values["promises"]), str(values["model"]), values["curates"] is True)
+            return ServerFacts(frozenset(values["promises"]), str(values["model"]), dict(values["roles"]))
     except (OSError, ValueError, KeyError, TypeError):
         pass
     return None

@@ -83,7 +83,7 @@ def dropped_fields(memory: Memory) -> list[str]:
 
 
 def listed_memory(item: ListedMemory, known: Memory | None, project: str, now: int, level: Trust) -> Memory:
-    """A memory from a search result of a server of trust `level`, with what this machine knows of it."""
+    """A memory from a search result of a server of trust `level`, with the fields that this machine has of it."""
     complete = _complete_memory(item.memory_json, item.id, known, level)
     if complete is not None:
         return complete
@@ -126,29 +126,29 @@ def loaded_memory(item: LoadedMemory, known: Memory | None, project: str, now: i
 def whole_memory(values: Mapping[str, JsonValue], known: Memory | None, level: Trust) -> Memory | None:
     """A memory from Keepmum's own server; None when it exceeds our limits.
 
-    What curators of an approved server pinned and confirmed is so here too; what waits for their review is from
-    outside. What this machine has in the same form keeps its trust.
+    Pins and confirmations by curators of an approved server count here too; what waits for their review is from
+    outside. A memory that this machine has in the same form keeps its trust.
     """
     try:
         memory = serialization.parse(values)
     except InvalidInput:
         return None
-    told = replace(memory, trust="outside" if memory.trust == "outside" else level, origin=_SERVER)
-    if told.trust == "outside":
-        told = trust.unconfirmed(told, "outside")
+    received = replace(memory, trust="outside" if memory.trust == "outside" else level, origin=_SERVER)
+    if received.trust == "outside":
+        received = trust.unconfirmed(received, "outside")
     if known is None:
-        return told
-    told = replace(
-        told,
-        accessed_at=max(told.accessed_at or 0, known.accessed_at or 0) or None,
-        access_count=max(told.access_count, known.access_count),
+        return received
+    received = replace(
+        received,
+        accessed_at=max(received.accessed_at or 0, known.accessed_at or 0) or None,
+        access_count=max(received.access_count, known.access_count),
     )
-    if not is_loaded(known) or not trust.says_the_same(told, _cleaned(known)):
-        return told
-    if told.revision == known.revision and told.status == known.status:  # as this machine wrote it
+    if not is_loaded(known) or not trust.says_the_same(received, _cleaned(known)):
+        return received
+    if received.revision == known.revision and received.status == known.status:  # this machine wrote it
         names = ("accessed_at", "access_count", "pinned", "confirmed_at", "confirmed_by")
-        return replace(known, **{name: getattr(told, name) for name in names})
-    return replace(told, **{name: getattr(known, name) for name in ("origin", "trust", "source_kind", "citations")})
+        return replace(known, **{name: getattr(received, name) for name in names})
+    return replace(received, **{name: getattr(known, name) for name in ("origin", "trust", "source_kind", "citations")})
 
 
 def is_loaded(memory: Memory) -> bool:
@@ -197,7 +197,7 @@ def _complete_memory(
 
 
 def _cleaned(memory: Memory) -> Memory:
-    """A memory as a server has it, which cleans every field once more."""
+    """A memory as a server has it, which cleans every field again."""
     try:
         return serialization.parse(serialization.to_json(memory))
     except InvalidInput:

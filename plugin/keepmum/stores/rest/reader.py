@@ -22,13 +22,12 @@ from keepmum.stores.rest.write_behind import WriteBehindCache
 if TYPE_CHECKING:
     from keepmum.stores.rest.api import Api, ListedMemory, LoadedMemory
 
-__all__ = ["BULK_LIMIT", "PATIENT_LIMIT", "ServerReader", "can_ask_server", "mirror_filter"]
+__all__ = ["BULK_LIMIT", "PATIENT_LIMIT", "ServerReader", "can_ask_server", "list_all", "mirror_filter"]
 
 _Result = TypeVar("_Result")
 BULK_LIMIT = 100  # a read of this many memories needs the texts as well
 PATIENT_LIMIT = 1_000  # one of this many is made by a command (export, audit), for which no agent waits
 _LIST_TTL = 2.0  # seconds for which the list of a project is not requested again
-_LOAD_TTL = 0.3  # seconds for which a memory is not requested again: one call of a tool may read it twice
 _LIST_SIZES = (500, 5_000, 50_000, 500_000)  # limits of requests for a list: a full one is requested again
 _SMALL_LIST = 100  # the limit where a server accepts none of these
 _PROBED = 10  # memories: a list this long may have been cut, which a search shows
@@ -65,7 +64,6 @@ class ServerReader:
         self._level: Trust = level  # of what the server says
         self.cut = ""  # why the last list lacks memories; empty when it is complete
         self._lists: dict[tuple[str | None, bool], tuple[float, str]] = {}  # when they were requested, and `cut`
-        self._loaded_at: dict[str, float] = {}
 
     def search(self, words: Sequence[str], wanted: Filter, limit: int) -> list[tuple[Memory, float]]:
         """Matches at the server with its scores, followed by queued memories that match."""
@@ -87,7 +85,7 @@ class ServerReader:
             return
 
         def request(api: Api) -> str:
-            listed, problem = _list(api, project, bulk=bulk)
+            listed, problem = list_all(api, project, bulk=bulk)
             known = self._known(listed)
             memories = self._listed_memories(listed, known, current, now)
             self._cache.add(memories, known)
@@ -123,8 +121,8 @@ class ServerReader:
 
     def load(self, wanted: Sequence[str], *, bulk: bool = False) -> dict[str, Memory]:
         """These memories as the server has them now, by id. Those that it does not have are removed from the mirror."""
-        waiting = self._waiting()
-        local = [one for one in wanted if one in waiting or self._is_fresh(one)]
+        waiting = self._queued_ids()
+        local = [one for one in wanted if one in waiting or self._cache.is_fresh(one)]
         remote = [one for one in wanted if one not in local]
         found = {memory.id: memory for memory in self._mirror.get(local)}
         if not remote:
@@ -137,7 +135,7 @@ class ServerReader:
             self._cache.add(memories, known)
             self._cache.flush()
             self._cache.remove(set(remote) - {memory.id for memory in memories})
-            self.mark_fresh(memory.id for memory in memories)
+            self._cache.mark_fresh(memory.id for memory in memories)
             return self._mirror.get([memory.id for memory in memories])
 
         found |= {memory.id: memory for memory in self._call(request, lambda: self._mirror.get(remote))}
@@ -160,20 +158,8 @@ class ServerReader:
     def _project_names(self) -> dict[str, str]:
         return {project: name for _, project, name in self._mirror.roots(0) if name} | dict(self._projects)
 
-    def mark_fresh(self, memories: Iterable[str]) -> None:
-        """Note that the mirror has these memories as the server has them."""
-        self._loaded_at |= dict.fromkeys(memories, self._clock())
-
-    def mark_stale(self, memory: str) -> None:
-        """Note that the server has another version of a memory than the mirror."""
-        self._loaded_at.pop(memory, None)
-
     def _call(self, request: Callable[[Api], _Result], fallback: Callable[[], _Result]) -> _Result:
-        def flushed() -> _Result:
-            self._cache.flush()
-            return fallback()
-
-        return self._breaker.call(request, flushed)
+        return self._breaker.call(request, self._cache.flushed(fallback))
 
     def _search_server(self, api: Api, words: Sequence[str], wanted: Filter, limit: int) -> list[tuple[Memory, float]]:
         project = None if wanted.everywhere else self.project_name(wanted.project)
@@ -194,7 +180,7 @@ class ServerReader:
         self, words: Sequence[str], wanted: Filter, found: set[str], limit: int
     ) -> list[tuple[Memory, float]]:
         """Matches that wait to be sent, so that a search right after a write finds it."""
-        waiting = self._waiting() - found
+        waiting = self._queued_ids() - found
         if not waiting:
             return []
         matches = self._mirror.search(words, mirror_filter(wanted), limit)
@@ -237,7 +223,7 @@ class ServerReader:
         for owner in {owner for owner, name in self._project_names().items() if name == project} | {project}:
             wanted = Filter(now=now, project=owner, scopes=("project", "shared"), until=now - _SETTLING_MS)
             unlisted.update(memory.id for memory in self._mirror.browse(wanted, limit=_LIST_SIZES[-1]))
-        doubtful = sorted(unlisted - listed - self._waiting())
+        doubtful = sorted(unlisted - listed - self._queued_ids())
         for start in range(0, len(doubtful), _CHECKED):
             some = doubtful[start : start + _CHECKED]
             left = {mapping.memory_id(item.id) for item in api.load([ids.to_uuid(one) for one in some])}
@@ -246,15 +232,12 @@ class ServerReader:
                 return False
         return True
 
-    def _waiting(self) -> frozenset[str]:
+    def _queued_ids(self) -> frozenset[str]:
         """Ids of memories with a queued write."""
         return self._outbox.waiting_memories(self._breaker.server.origin)
 
-    def _is_fresh(self, memory: str) -> bool:
-        return self._clock() - self._loaded_at.get(memory, -_LOAD_TTL) < _LOAD_TTL
 
-
-def _list(api: Api, project: str | None, *, bulk: bool) -> tuple[list[ListedMemory], str]:
+def list_all(api: Api, project: str | None, *, bulk: bool) -> tuple[list[ListedMemory], str]:
     """A server's list of a project or of all, each memory once, and why it lacks memories; empty when it is complete.
 
     Raises: StoreError when the server lists nothing.

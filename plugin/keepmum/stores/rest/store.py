@@ -1,6 +1,6 @@
 """A team's server as a store, with a mirror of it on this machine.
 
-The server has the memories. The mirror has those seen so far and what the server cannot hold (keys, kinds, history,
+The server has the memories. The mirror has those that were seen and what the server cannot hold (keys, kinds, history,
 this machine's trash), and answers while the server cannot be reached. A write goes to the server first. When the server
 cannot be reached, the write is queued in the outbox, and the mirror has its result already.
 """
@@ -85,7 +85,7 @@ class RestStore:
         self._mirror = mirror
         self._outbox = outbox
         self._breaker = CircuitBreaker(spec.server, connect, clock)
-        self._cache = WriteBehindCache(mirror)
+        self._cache = WriteBehindCache(mirror, clock)
         self._reader = ServerReader(
             self._breaker, mirror=mirror, cache=self._cache, outbox=outbox, projects=spec.projects, clock=clock,
             level="team" if spec.approved else "outside",
@@ -96,8 +96,8 @@ class RestStore:
             level="team" if spec.approved else "outside",
         )  # fmt: skip
         self._writer = ServerWriter(
-            self._breaker, mirror=mirror, reader=self._reader, full=self._full, known=self._known, outbox=outbox,
-            lock=lock, drains=spec.drains, trailer=spec.trailer,
+            self._breaker, mirror=mirror, reader=self._reader, cache=self._cache, known=self._known,
+            outbox=outbox, lock=lock, drains=spec.drains, trailer=spec.trailer,
         )  # fmt: skip
 
     @property
@@ -244,7 +244,7 @@ class RestStore:
     def near(
         self, memories: Sequence[Memory], wanted: Filter, cosine: float | None, among: Sequence[str] = ()
     ) -> list[Near]:
-        """Of the memories `among`, those similar to one of `memories` by what this machine knows of them.
+        """Of the memories `among`, those similar to one of `memories` by what this machine has of them.
 
         Others may be outdated here, and asking the server for each would take too long.
         """
@@ -323,6 +323,8 @@ class RestStore:
         try:
             collection, ready = self._breaker.api.collection()
             facts |= {"reached": True, "collection": collection, "model_ready": ready}
+            if (known := self._known.facts()) is not None:
+                facts["roles"] = dict(known.roles)
         except StoreError as error:
             facts |= {"reached": False, "problem": str(error), "key_refused": isinstance(error, KeyRefused)}
         return facts
@@ -342,7 +344,7 @@ class RestStore:
             self._reader.cut = ""
             return of_full(self._full)
         result = otherwise()
-        if self._breaker.is_v2 is None and not self._breaker.is_open:  # that was known here
+        if self._breaker.is_v2 is None and not self._breaker.skips_reads:  # that was known here
             self._find_out()
         if self._known.facts() is None:
             return result

@@ -1,11 +1,12 @@
-"""Write-behind cache of server responses, so that a search does not wait for the disk."""
+"""Write-behind cache of server responses, so that a search does not wait for the disk; it knows what was just read."""
 
 from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from keepmum.core.errors import StoreError
 from keepmum.core.memory import Change, Memory
@@ -13,14 +14,18 @@ from keepmum.stores.base import StaleWrite, Store
 
 __all__ = ["WriteBehindCache"]
 
+_Result = TypeVar("_Result")
 _MAX_PENDING = 200  # memories
+_FRESH_SECONDS = 0.3  # for which a memory is not requested again: one call of a tool may read it twice
 
 
 class WriteBehindCache:
     """Holds memories from server responses in process memory until they are flushed to the mirror."""
 
-    def __init__(self, mirror: Store) -> None:
+    def __init__(self, mirror: Store, clock: Callable[[], float]) -> None:
         self._mirror = mirror
+        self._clock = clock
+        self._loaded_at: dict[str, float] = {}
         self._lock = threading.Lock()
         # With the mirror's version at the response, and whether the revision is the server's own.
         self._pending: dict[str, tuple[Memory, Memory | None, bool]] = {}
@@ -66,6 +71,27 @@ class WriteBehindCache:
                 for change in changes:
                     with contextlib.suppress(StaleWrite):
                         self._mirror.commit([change])
+
+    def flushed(self, fallback: Callable[[], _Result]) -> Callable[[], _Result]:
+        """A function that flushes the cache, then returns what `fallback` reads in the mirror."""
+
+        def read() -> _Result:
+            self.flush()
+            return fallback()
+
+        return read
+
+    def is_fresh(self, memory: str) -> bool:
+        """Whether the mirror got this version of a memory from the server a moment ago."""
+        return self._clock() - self._loaded_at.get(memory, -_FRESH_SECONDS) < _FRESH_SECONDS
+
+    def mark_fresh(self, memories: Iterable[str]) -> None:
+        """Note that the mirror has these memories as the server has them."""
+        self._loaded_at |= dict.fromkeys(memories, self._clock())
+
+    def mark_stale(self, memory: str) -> None:
+        """Note that the server has another version of a memory than the mirror."""
+        self._loaded_at.pop(memory, None)
 
     def remove(self, ids: Collection[str]) -> None:
         """Remove memories from the mirror that the server no longer has."""

@@ -15,9 +15,9 @@ from keepmum.stores.rest import limitations, mapping
 from keepmum.stores.rest.circuit_breaker import CircuitBreaker
 from keepmum.stores.rest.delivery import ItemBuilder, ItemSender
 from keepmum.stores.rest.full_api import ServerFacts
-from keepmum.stores.rest.full_reader import FullReader
 from keepmum.stores.rest.known_server import KnownServer
 from keepmum.stores.rest.reader import ServerReader
+from keepmum.stores.rest.write_behind import WriteBehindCache
 
 __all__ = ["SaveLocally", "ServerWriter"]
 
@@ -36,7 +36,7 @@ class ServerWriter:
         *,
         mirror: Store,
         reader: ServerReader,
-        full: FullReader,
+        cache: WriteBehindCache,
         known: KnownServer,
         outbox: Outbox,
         lock: SendLock,
@@ -47,7 +47,7 @@ class ServerWriter:
         self._origin = breaker.server.origin
         self._mirror = mirror
         self._reader = reader
-        self._full = full
+        self._cache = cache
         self._known = known
         self._outbox = outbox
         self._drains = drains
@@ -88,15 +88,14 @@ class ServerWriter:
                 stored = {one.id: one for one in self._mirror.get([one.id for one in map(_subject, changes)])}
                 changes = [_rebased(change, stored.get(_subject(change).id)) for change in changes]
         written = [_subject(change).id for change in changes]
-        self._reader.mark_fresh(written)
-        self._full.mark_fresh(written)
+        self._cache.mark_fresh(written)
 
     def close(self) -> None:
         """Stop sending."""
         self._drainer.close()
 
     def _asked(self) -> ServerFacts | None:
-        """What the server can do; it is asked before the first write."""
+        """What the server can do; requested before the first write."""
         if self._breaker.is_open:
             return self._known.facts()
         try:
@@ -169,8 +168,7 @@ class ServerWriter:
         is_gone = status == _NOT_FOUND and all(item.action == "replace" for item in items)
         if is_gone or status in _OVERTAKEN:
             for item in items:
-                self._reader.mark_stale(item.memory)
-                self._full.mark_stale(item.memory)
+                self._cache.mark_stale(item.memory)
             raise StaleWrite("the memory was changed at the server meanwhile") from None
 
     def _queue(self, items: Sequence[Item], *, tried: bool) -> int:

@@ -14,22 +14,22 @@ from typing import NamedTuple
 from keepmum.core.errors import StoreBusy, StoreError, StoreReadOnly
 from keepmum.stores.base import Capabilities
 from keepmum.stores.sqlite import files, rows, schema
-from keepmum.stores.sqlite.errors import FAILURES, corrupt, is_damage, is_full, store_error
+from keepmum.stores.sqlite.connecting import BUSY_MS, connect, connect_current, empty, last_write, probe
+from keepmum.stores.sqlite.errors import FAILURES, is_damage, is_full, store_error
 from keepmum.stores.sqlite.ledger import ANY, Acknowledged, Ledger
 from keepmum.stores.sqlite.lock import WriterLock
 from keepmum.stores.sqlite.salvage import Salvaged, is_consistent, salvage
 from keepmum.stores.transactions import transaction
 from keepmum.system import private_files
 
-__all__ = ["BUSY_MS", "Database"]
+__all__ = ["REPAIRED", "Database"]
 
-BUSY_MS = 10_000
 _CHECKPOINT_AT = 4 * 1024 * 1024  # bytes of WAL
-_REPAIRED = ".mended"  # suffix of the new file that a repair has completed
+REPAIRED = ".mended"  # suffix of the new file that a repair has completed
 _UNFINISHED = ".mended.part"  # and while it is being written
 _MENTIONED = (
     7 * 86_400
-)  # seconds in which each opening mentions a damage that nobody acknowledged; the doctor always does
+)  # seconds in which each opening mentions a damage that was not acknowledged; the doctor always does
 _WRITES_BEFORE_BACKUP = 10  # of a day, after which it gets its second backup
 _BETWEEN_BACKUPS = 60  # seconds; the second one is renewed when the store is closed after writes, at most so often
 _LARGEST_AT_ONCE = 8 * 1024 * 1024  # bytes of a file that is backed up during a write; a larger one when it is closed
@@ -46,10 +46,6 @@ _CHANGED = (
     "the database file was changed by another program than Keepmum, or by a fault of the disk. All memories can be "
     "read; compare them with a backup if nobody edited the file."
 )
-_LAST = """
-    SELECT (SELECT value FROM counters WHERE name = 'change'), (SELECT value FROM counters WHERE name = 'identity'),
-           coalesce(max(seq), 0) FROM memories
-"""
 # How often each file is open in this process. Closing a file releases all locks that the process holds on it, those of
 # SQLite included, so a file is only read directly while no connection has it open.
 # Source: https://sqlite.org/howtocorrupt.html section 2.2, read 2026-11-22.
@@ -76,7 +72,7 @@ class Database:
         """
         self.path = os.path.abspath(path)
         self.capabilities = Capabilities()
-        self.notice = ""  # the last repair, or one that nobody acknowledged, in a sentence
+        self.notice = ""  # the last repair, or one that was not acknowledged, in a sentence
         self._is_cache = cache
         self._thread = threading.RLock()
         self._lock: WriterLock | None = None  # None when the file is read-only
@@ -119,7 +115,7 @@ class Database:
             self._follow_replaced_file()
             with transaction(self._connection) as db:
                 yield db
-                last = None if self._ledger is None else _last(db)
+                last = None if self._ledger is None else last_write(db)
             if self._ledger is not None and last is not None:
                 self._ledger.acknowledge(last)
             self._writes += 1
@@ -169,7 +165,7 @@ class Database:
 
     def copy_to(self, path: str) -> None:
         """Copy the database into a new file, as it is at one moment."""
-        with self.using("copy") as db, contextlib.closing(_connect(path)) as copy:
+        with self.using("copy") as db, contextlib.closing(connect(path)) as copy:
             db.backup(copy)
 
     def back_up(self) -> None:
@@ -227,8 +223,8 @@ class Database:
             self._finish_repair()
             if (lost := self._lost()) is not None:
                 return self._repair(lost)
-            db = _connect_current(self.path)
-            last = None if db is None else _last(db)
+            db = connect_current(self.path)
+            last = None if db is None else last_write(db)
         except (*FAILURES, OSError) as error:
             if is_damage(error):
                 return self._repair()
@@ -271,7 +267,7 @@ class Database:
         lost = None
         if has_wal:
             try:
-                lost = self._lost_writes(_probe(self.path))
+                lost = self._lost_writes(probe(self.path))
             except FAILURES as error:
                 lost = _Lost("it cannot be read") if is_damage(error) else None
         return self._changed_pages(self._ledger) if lost is None and alone else lost
@@ -319,7 +315,7 @@ class Database:
         if self._lock is not None:
             self._lock.close()
             self._lock = self._ledger = None
-        db = self._open_unchanged(reason) if os.path.exists(self.path) else _empty()
+        db = self._open_unchanged(reason) if os.path.exists(self.path) else empty()
         if not self._is_cache:
             self._report_unrestored(db)
         return db
@@ -331,7 +327,7 @@ class Database:
             self._ledger = Ledger(self.path, descriptor)
         lost = None
         with contextlib.suppress(*FAILURES):
-            lost = self._lost_writes(_last(db))
+            lost = self._lost_writes(last_write(db))
         if self._ledger is not None:
             self._ledger = None
             os.close(descriptor)
@@ -344,12 +340,12 @@ class Database:
         # be read, which `immutable` allows.
         for mode in ("mode=ro", "immutable=1"):
             with contextlib.suppress(sqlite3.Error):
-                db = _connect(files.read_only_uri(self.path, mode), uri=True)
+                db = connect(files.read_only_uri(self.path, mode), uri=True)
                 if schema.version_of(db):
                     schema.add_missing_columns(db)
                     return db
                 db.close()
-                return _empty()
+                return empty()
         raise StoreError(f"the memory store can be neither written nor read: {reason}")
 
     def _follow_replaced_file(self) -> bool:
@@ -368,10 +364,10 @@ class Database:
             return
         unfinished = self.path + _UNFINISHED
         with contextlib.suppress(*FAILURES, OSError):
-            with contextlib.closing(_connect(unfinished)) as copy:
+            with contextlib.closing(connect(unfinished)) as copy:
                 self._connection.backup(copy)
             self._report(_DELETED)
-            os.replace(unfinished, self.path + _REPAIRED)
+            os.replace(unfinished, self.path + REPAIRED)
 
     # -- repairing
 
@@ -383,12 +379,12 @@ class Database:
         Raises: StoreError when the new file cannot be made; the damaged one then keeps its name.
         """
         last = None if self._ledger is None else self._ledger.acknowledged()
-        unfinished, repaired = self.path + _UNFINISHED, self.path + _REPAIRED
+        unfinished, repaired = self.path + _UNFINISHED, self.path + REPAIRED
         try:
             for leftover in (unfinished, unfinished + "-journal", repaired):
                 with contextlib.suppress(FileNotFoundError):
                     os.unlink(leftover)
-            with contextlib.closing(_connect(unfinished)) as db:
+            with contextlib.closing(connect(unfinished)) as db:
                 schema.migrate(db)
                 saved = salvage(
                     self.path, db, files.backups(self.path), last, suspect=lost is not None and lost.suspect
@@ -422,7 +418,7 @@ class Database:
 
     def _finish_repair(self) -> None:
         """Finish a repair that was interrupted."""
-        repaired = self.path + _REPAIRED
+        repaired = self.path + REPAIRED
         if not os.path.exists(self.path) and os.path.exists(repaired):
             files.set_aside(self.path, files.aside_name(self.path))  # a WAL belongs to no other file than its own
             os.replace(repaired, self.path)
@@ -501,91 +497,12 @@ class Database:
             raise store_error(error, doing) from error
 
 
-def _connect(target: str, *, uri: bool = False) -> sqlite3.Connection:
-    """A connection with our settings; a new file gets mode 0600.
-
-    Raises: sqlite3.Error, UnicodeDecodeError (see `keepmum.stores.sqlite.errors`), OSError.
-    """
-    if target != ":memory:" and not uri and not os.path.exists(target):
-        os.close(os.open(target, os.O_CREAT | os.O_WRONLY, 0o600))
-    db = sqlite3.connect(target, uri=uri, isolation_level=None, check_same_thread=False, timeout=BUSY_MS / 1000)
-    db.row_factory = sqlite3.Row
-    try:
-        db.execute("PRAGMA foreign_keys = ON")
-        db.execute("PRAGMA wal_autocheckpoint = 0")  # see keepmum.stores.sqlite.lock
-        db.execute("PRAGMA secure_delete = ON")  # purged content is overwritten
-        # KiB of page cache in each process. The system caches the file for all of them; four times as many KiB did not
-        # make a search measurably faster.
-        db.execute("PRAGMA cache_size = -512")
-        db.execute("PRAGMA synchronous = FULL")  # an acknowledged write survives a power cut
-        if uri:
-            db.execute("SELECT count(*) FROM sqlite_schema").fetchone()  # fails now if the file cannot be read
-    except BaseException:
-        db.close()
-        raise
-    return db
-
-
-def _connect_current(path: str) -> sqlite3.Connection | None:
-    """A connection to a file of this schema version, migrated if needed; None when the file is newer."""
-    db = _connect(path)
-    try:
-        version = _version_of(db)
-        if version <= len(schema.MIGRATIONS):
-            if db.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
-                db.execute("PRAGMA journal_mode = WAL")
-            if 0 < version < len(schema.MIGRATIONS):
-                files.back_up(db, path, time.time())
-            schema.migrate(db)
-            return db
-    except BaseException:
-        db.close()
-        raise
-    db.close()
-    return None
-
-
-def _version_of(db: sqlite3.Connection) -> int:
-    """The version of the tables.
-
-    Raises: sqlite3.DatabaseError when it was overwritten: there are tables, and it says that there are none.
-    """
-    version = schema.version_of(db)
-    if not version and db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'counters'").fetchone():
-        raise corrupt("the version of the tables is lost")
-    return version
-
-
-def _empty() -> sqlite3.Connection:
-    """An empty database in memory."""
-    db = _connect(":memory:")
-    schema.migrate(db)
-    return db
-
-
 def _inode(path: str) -> int:
     """The inode of a file, 0 when there is none."""
     try:
         return os.stat(path).st_ino
     except OSError:
         return 0
-
-
-def _last(db: sqlite3.Connection) -> Acknowledged | None:
-    """The state of the store as the ledger records it; None for one of the first version, which has no identity."""
-    change, identity, memories = db.execute(_LAST).fetchone()
-    return None if identity is None else Acknowledged(change, identity, memories)
-
-
-def _probe(path: str) -> Acknowledged | None:
-    """The state of a store with its WAL, read without changing either; None when another version wrote it.
-
-    A read-only connection does not fold the WAL into the file when it is closed.
-    """
-    with contextlib.closing(_connect(files.read_only_uri(path), uri=True)) as db:
-        if not schema.version_of(db):
-            return Acknowledged(0, ANY, 0)
-        return _last(db) if schema.WITH_VECTORS <= schema.version_of(db) <= len(schema.MIGRATIONS) else None
 
 
 def _sentence(what: str, saved: Salvaged, last: Acknowledged | None, kept: Sequence[str]) -> str:

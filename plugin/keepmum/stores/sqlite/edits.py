@@ -18,7 +18,7 @@ from keepmum.stores.base import Redact, StaleWrite
 from keepmum.stores.sqlite import rows, schema
 from keepmum.stores.transactions import transaction
 
-__all__ = ["OTHER_MODEL", "append", "around", "fill", "next_number", "redact_past", "save_vector", "write"]
+__all__ = ["OTHER_MODEL", "append", "around", "fill", "next_number", "record", "redact_past", "save_vector", "write"]
 
 _MANY = 100  # new memories; from here on indexing all of them in one statement is faster
 _TAG = "INSERT INTO tags SELECT ?, seq FROM memories WHERE id = ?"
@@ -42,10 +42,17 @@ def write(db: sqlite3.Connection, changes: Sequence[Change], activity: Sequence[
     if len(changes) >= _MANY and all(change.before is None and change.after is not None for change in changes):
         _create(db, changes, number)
     else:
-        events = {event.memory: event for event in activity}
         for change in changes:
             _apply(db, change, number)
-            _save_previous(db, change, events)
+    return record(db, changes, activity)
+
+
+def record(db: sqlite3.Connection, changes: Sequence[Change], activity: Sequence[Activity]) -> list[str]:
+    """Write history and activity of changes to memories in any store; returns the ids that were purged."""
+    events = {event.memory: event for event in activity}
+    for change in changes:
+        _save_previous(db, change, events)
+        _save_past(db, change)
     append(db, activity)
     purged = [change.before.id for change in changes if change.before is not None and change.after is None]
     if purged:
@@ -87,8 +94,6 @@ def _create(db: sqlite3.Connection, changes: Sequence[Change], number: int) -> N
     for change in changes:
         if change.after is not None and change.embedding is not None:
             save_vector(db, change.after, change.embedding, number)
-    for change in changes:
-        _save_past(db, change)
     nearby = {row for memory in new if memory.session is not None for row in _neighbours(db, memory)}
     _refresh_context(db, nearby, number)
 
@@ -97,7 +102,6 @@ def _apply(db: sqlite3.Connection, change: Change, number: int) -> None:
     before, after = change.before, change.after
     nearby = _neighbours(db, before)
     if after is None and before is not None:
-        db.execute("DELETE FROM history WHERE memory = ?", (before.id,))
         _expect_one(db.execute("DELETE FROM memories WHERE id = ? AND revision = ?", (before.id, before.revision)))
     if after is None:
         _refresh_context(db, nearby, number)
@@ -124,7 +128,6 @@ def _apply(db: sqlite3.Connection, change: Change, number: int) -> None:
     db.executemany(_TAG, [(tag, after.id) for tag in dict.fromkeys(after.tags)])
     if change.embedding is not None:
         save_vector(db, after, change.embedding, number)
-    _save_past(db, change)
     _refresh_context(db, {*nearby, *_neighbours(db, after)}, number)
 
 
@@ -151,7 +154,8 @@ def _add_history(db: sqlite3.Connection, past: Revision) -> None:
 
 
 def _remove_traces(db: sqlite3.Connection, purged: Sequence[str]) -> None:
-    """Remove the text of purged memories from the activity log and from older segments of the full-text index."""
+    """Remove history and text of purged memories, from the log and older segments of the full-text index too."""
+    db.executemany("DELETE FROM history WHERE memory = ?", [(memory,) for memory in purged])
     db.executemany("UPDATE activity SET key = NULL, detail = '' WHERE memory = ?", [(memory,) for memory in purged])
     db.execute("INSERT INTO words(words) VALUES ('optimize')")
 

@@ -129,13 +129,13 @@ def read_only_uri(path: str, mode: str = "mode=ro") -> str:
     return f"file:{path.replace('%', '%25').replace('?', '%3f').replace('#', '%23')}?{mode}"
 
 
-def aside_name(path: str) -> str:
-    """A new name for a damaged store that is kept."""
-    return _unused(path + _ASIDE, _SIDE_FILES)
+def aside_name(path: str, suffix: str = _ASIDE) -> str:
+    """A new name, with this suffix and the time, for a store that is kept; by default that of a damaged one."""
+    return _unused(path + suffix, _SIDE_FILES)
 
 
 def set_aside(path: str, target: str) -> list[str]:
-    """Rename a damaged file, its WAL and its shared memory, without deleting anything; returns the new names."""
+    """Rename a database, its WAL and its shared memory, without deleting anything; returns the new names."""
     renamed = []
     for suffix in _SIDE_FILES:
         with contextlib.suppress(FileNotFoundError):
@@ -156,7 +156,7 @@ def report(path: str, text: str) -> str:
 
 
 def reports(path: str, newer_than: float = 0.0) -> list[str]:
-    """The reports of damage that nobody deleted, oldest first."""
+    """The reports of damage that were not deleted, oldest first."""
     folder, name = os.path.split(path)
     found = []
     try:

@@ -10,6 +10,7 @@ from types import MappingProxyType
 
 from keepmum.core import ranking
 from keepmum.core.memory import Filter
+from keepmum.core.spelling import MOST_MEMORIES
 from keepmum.stores.sqlite import rows, schema
 from keepmum.stores.sqlite.spelling import Spelling
 
@@ -18,11 +19,7 @@ __all__ = ["LexicalSearch", "Query", "Scored", "filtered"]
 Query = Callable[[str, Sequence[rows.SqlValue]], list[sqlite3.Row]]
 Scored = list[tuple[sqlite3.Row, float]]  # rows with their scores, best first
 
-_COMMON = 0.15  # share of all memories; a word that more of them hold is common and distinguishes little
-_MIN_WORDS = 2
 _MAX_MATCHES = 12_000  # memories per word, summed over the words of a query: scoring that many takes 12 ms
-_MAX_CORRECTED = 20_000  # memories; in a larger store a spelling correction takes more than a millisecond
-_MIN_COUNTED = 1000  # memories; a search in a smaller store is fast with any words
 _GROWTH = (1, 2, 8, 32)  # growth of the candidate limit until enough rows pass the filter
 _USUAL_GROWTH = 2  # usually enough
 # Weights of the columns; the context of a memory counts half.
@@ -105,23 +102,22 @@ class LexicalSearch:
     def _selected(self, words: Mapping[str, str], memories: int) -> tuple[Sequence[str], int]:
         """Expressions for the words to look up, and the first row number to search.
 
-        Common words take longest to look up and affect the ranking least: without them the slowest searches take half
-        the time, and nDCG@10 changes by at most .001 on our development queries. In a large store the rarest words are
-        taken until their matches sum up to more than can be scored in a few milliseconds. If two words already match
-        more than that, or all words are common, only the latest memories are scored.
+        Without common words (see `ranking.COMMON`) the slowest searches take half the time. In a large store the rarest
+        words are taken until their matches sum up to more than can be scored in a few milliseconds. If two words
+        already match more than that, or all words are common, only the latest memories are scored.
         """
-        if memories < _MIN_COUNTED or (len(words) <= _MIN_WORDS and memories <= _MAX_MATCHES):
+        if memories < ranking.MIN_MEMORIES or (len(words) <= ranking.MIN_WORDS and memories <= _MAX_MATCHES):
             return [*words, *self._spelling.corrections(self._spelling.unknown(words.values()))], 0
-        common = int(min(memories * _COMMON, _MAX_MATCHES)) + 1
+        common = int(min(memories * ranking.COMMON, _MAX_MATCHES)) + 1
         counted = self._counted(words, memories, common)
         unknown = [word for quoted, word in words.items() if not counted[quoted]]
-        corrected = self._spelling.corrections(unknown) if memories <= _MAX_CORRECTED else []
+        corrected = self._spelling.corrections(unknown) if memories <= MOST_MEMORIES else []
         rare = sorted(((count, word) for word, count in counted.items() if count > 0), key=lambda pair: pair[0])
         uncommon = [(count, word) for count, word in rare if count < common]
-        if not rare or (len(uncommon) < _MIN_WORDS and memories <= _MAX_MATCHES):
+        if not rare or (len(uncommon) < ranking.MIN_WORDS and memories <= _MAX_MATCHES):
             return [*words, *corrected], 0
         sums = list(itertools.accumulate(count for count, _ in uncommon))
-        fitting = max(_MIN_WORDS, bisect.bisect_right(sums, _MAX_MATCHES))
+        fitting = max(ranking.MIN_WORDS, bisect.bisect_right(sums, _MAX_MATCHES))
         chosen = [word for _, word in (uncommon or rare)[:fitting]]
         if uncommon and sums[len(chosen) - 1] <= _MAX_MATCHES:
             return chosen + corrected, 0

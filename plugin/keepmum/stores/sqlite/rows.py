@@ -20,7 +20,7 @@ _as_json = json.JSONEncoder(
     ensure_ascii=False, sort_keys=True
 ).encode  # `json.dumps` would make an encoder on each call
 
-SqlValue = str | int | float | None
+SqlValue = str | bytes | int | float | None
 
 
 def to_row(memory: Memory) -> dict[str, SqlValue]:

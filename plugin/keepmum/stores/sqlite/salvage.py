@@ -25,6 +25,8 @@ _SELECT = f"SELECT {_COLUMNS} FROM memories WHERE seq > ? ORDER BY seq"
 _NUMBERS = itertools.count()  # of copies
 _NUMBER = "row_number"  # the name under which rows of other tables are numbered
 _PAST = ("history", "activity", "roots", "wrong", "postponed")
+_TEAM_KEYS = "team_memories_key"  # the index of keys in a team's file, in place of `memories_key`
+_TEAM_SESSIONS = "team_sessions"  # not copied: a backup must not sign in again who has signed out since
 _PURGED = "SELECT DISTINCT memory FROM activity WHERE action = 'purged' AND memory IS NOT NULL"
 
 
@@ -74,9 +76,10 @@ def salvage(
         used = _add_from_backups(found, saved, purged, missing=missing)
         for ident in purged:
             found.pop(ident, None)
+        sources = [*(copy for _, copy in ranked), *(backup for _, backup in saved)]
+        _use_team_keys(target, sources)
         edits.fill(target, list(found.values()))
         kept = {row[0] for row in target.execute("SELECT id FROM memories")}
-        sources = [*(copy for _, copy in ranked), *(backup for _, backup in saved)]
         _copy_past(target, sources, kept)
         _copy_team(target, sources)
         _continue_numbers(target, max([0 if last is None else last.change, *(view.change for view in views)]))
@@ -158,6 +161,16 @@ def _copy_past(target: sqlite3.Connection, sources: Sequence[str], kept: set[str
                 break
 
 
+def _use_team_keys(target: sqlite3.Connection, sources: Sequence[str]) -> None:
+    """Let each project have keys of its own in a session, when a source is a team's: before memories are filled in."""
+    for source in sources:
+        for name, _, sql in _team_schema(source):
+            if name == _TEAM_KEYS:
+                target.execute("DROP INDEX memories_key")
+                target.execute(sql)
+                return
+
+
 def _copy_team(target: sqlite3.Connection, sources: Sequence[str]) -> None:
     """Copy the tables of a team's server, each from the best source that has any of its rows.
 
@@ -171,14 +184,15 @@ def _copy_team(target: sqlite3.Connection, sources: Sequence[str]) -> None:
     with contextlib.suppress(sqlite3.Error), transaction(target):
         for name, _, sql in statements[: len(tables)]:
             target.execute(sql)
-            for source in sources:
-                kept = _all_rows(source, name)
+            for source in sources if name != _TEAM_SESSIONS else ():
+                kept = _keyed_rows(source, name) if "WITHOUT ROWID" in sql else _all_rows(source, name)
                 if kept:
                     marks = ", ".join("?" * (len(kept[0]) - 1))
                     target.executemany(f"INSERT OR IGNORE INTO {name} VALUES ({marks})", [row[1:] for row in kept])
                     break
-        for _, _, sql in statements[len(tables) :]:
-            target.execute(sql)
+        for name, _, sql in statements[len(tables) :]:
+            if name != _TEAM_KEYS:
+                target.execute(sql)
 
 
 def _team_schema(path: str) -> list[tuple[str, str, str]]:
@@ -286,6 +300,17 @@ def _all_rows(path: str, table: str) -> list[sqlite3.Row]:
         for row in _in_order(db.execute(f"SELECT rowid AS {_NUMBER}, * FROM {table} ORDER BY rowid")):
             found.append(row)  # noqa: PERF402 - what was read before an error counts
     return found
+
+
+def _keyed_rows(path: str, table: str) -> list[sqlite3.Row]:
+    """The rows of a table without row numbers, up to the first that cannot be read or comes again; each after a 0."""
+    found: dict[sqlite3.Row, None] = {}
+    with contextlib.suppress(sqlite3.Error, UnicodeDecodeError), _opened(path) as db:
+        for row in db.execute(f"SELECT 0 AS {_NUMBER}, * FROM {table}"):
+            if row in found:
+                break
+            found[row] = None
+    return list(found)
 
 
 def _rows(db: sqlite3.Connection) -> Iterator[tuple[Memory, bool] | None]:

@@ -6,12 +6,11 @@ import contextlib
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
 
-from keepmum.core.spelling import MIN_LENGTH, PREFIX, is_typo, may_be_misspelt, misspelt
+from keepmum.core.spelling import MIN_LENGTH, PREFIX, may_be_misspelt, misspelt, nearest
 from keepmum.stores.sqlite import rows, schema
 
 __all__ = ["Spelling"]
 
-_MAX_CORRECTIONS = 3  # per word
 _VOCABULARY = "CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary USING fts5vocab(main, words, row)"
 _NEAR = """SELECT term FROM temp.vocabulary WHERE term >= ? AND term < ? AND length(term) BETWEEN ? AND ?
     ORDER BY doc DESC"""
@@ -47,7 +46,7 @@ class Spelling:
         """The terms of the index one typo away from a stem."""
         first, length = stem[:PREFIX], len(stem)
         found = self._query(_NEAR, (first, first + "\U0010ffff", length - 1, length + 1))
-        return [row[0] for row in found if row[0].isalpha() and is_typo(stem, row[0])][:_MAX_CORRECTIONS]
+        return nearest(stem, (row[0] for row in found))
 
 
 class _Stemmer:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import json
 import os
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
 from keepmum.core import similarity
 from keepmum.core.errors import InvalidInput, StoreBusy
@@ -58,6 +60,14 @@ _FACETS = """WITH found AS MATERIALIZED (SELECT m.seq, m.kind, m.agent, m.status
     UNION ALL SELECT 'statuses', status, count(*) FROM found GROUP BY status
     UNION ALL SELECT 'trusts', trust, count(*) FROM found GROUP BY trust"""
 _FIELDS = ", ".join(f"m.{column}" for column in rows.COLUMNS)
+_LIMITED = "(SELECT * FROM memories WHERE coalesce(project, '') IN (SELECT value FROM json_each(?)))"
+
+
+class _Source(NamedTuple):
+    """What memories are read from."""
+
+    table: str  # or a query
+    parameters: tuple[rows.SqlValue, ...] = ()
 
 
 class SqliteStore:
@@ -76,7 +86,7 @@ class SqliteStore:
 
         `refresh` is called before each vector search; a store that is the index of files updates it there. A `cache`
         is created again when it was lost. With `backed_up`, backups are made after the first writes of a day too.
-        `along` writes more in the transaction of each commit.
+        `along` writes more in the transaction of each commit, before it.
 
         Raises: StoreError when it can be neither read nor created.
         """
@@ -84,6 +94,7 @@ class SqliteStore:
         self._backed_up = backed_up
         self._along = along
         self._query = self._database.query
+        self._source = _Source("memories")
         self.path = self._database.path
         folder = os.path.join(os.path.dirname(self.path), "cache")
         self._lexical = LexicalSearch(self._query)
@@ -123,13 +134,21 @@ class SqliteStore:
         found = self._query("SELECT value FROM counters WHERE name = 'identity'", ())
         return int(found[0][0]) if found else 0
 
+    def within(self, projects: Iterable[str] | None) -> SqliteStore:
+        """This store, whose reads by id, key or text find memories of these projects only; None for all."""
+        if projects is None:
+            return self
+        view = copy.copy(self)
+        view._source = _Source(_LIMITED, (json.dumps(sorted(projects)),))  # noqa: SLF001 - of the same class
+        return view
+
     # -- writing
 
     def commit(self, changes: Sequence[Change], activity: Sequence[Activity] = ()) -> Receipt:
         with self._database.writing() as db:
-            purged = edits.write(db, changes, activity)
             if self._along is not None:
                 self._along(db, changes)
+            purged = edits.write(db, changes, activity)
         if purged:
             self._database.checkpoint()  # overwrites the purged text in the file now, not with the next checkpoint
         if self._backed_up:
@@ -307,8 +326,8 @@ class SqliteStore:
 
     def activity_days(self, since: int, project: str | None = None) -> list[DayCount]:
         found = self._query(
-            f"SELECT at / {DAY_MS} AS day, agent, action, count(*) FROM activity"
-            " WHERE at >= ? AND (? IS NULL OR project IS ?) GROUP BY day, agent, action ORDER BY day, agent, action",
+            f"SELECT at / {DAY_MS} AS day, agent, action, coalesce(project, ''), count(*) FROM activity"
+            " WHERE at >= ? AND (? IS NULL OR project IS ?) GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4",
             (since, project, project),
         )
         return [DayCount(*row) for row in found]
@@ -370,7 +389,8 @@ class SqliteStore:
         self._database.close()
 
     def _memories(self, tail: str, parameters: Sequence[rows.SqlValue]) -> list[Memory]:
-        return [rows.from_row(row) for row in self._query(f"SELECT {_FIELDS} FROM memories m {tail}", parameters)]
+        query = f"SELECT {_FIELDS} FROM {self._source.table} m {tail}"
+        return [rows.from_row(row) for row in self._query(query, (*self._source.parameters, *parameters))]
 
 
 def _counts(db: sqlite3.Connection, sql: str) -> dict[str, int]:

@@ -12,26 +12,41 @@ from keepmum.core.memory import Change
 from keepmum.stores.base import StaleWrite
 from keepmum.stores.sqlite import team_schema
 from keepmum.stores.sqlite.database import Database
+from keepmum.stores.sqlite.team_traces import SqliteTraces
 from keepmum.stores.team import (
+    EVERY_ROW,
     Answer,
+    AuditFilter,
     AuditRow,
     Claim,
     Entry,
     Erasure,
     Key,
+    PeopleCheck,
     Person,
     Repeated,
+    Session,
     Unsealed,
-    answer_of,
     claimed,
     kept_answer,
 )
-from keepmum.stores.team_rows import KEYS, PEOPLE, key_of, key_row, person_of, person_row
+from keepmum.stores.team_rows import (
+    KEYS,
+    PEOPLE,
+    SESSIONS,
+    key_of,
+    key_row,
+    person_of,
+    person_row,
+    session_of,
+    session_row,
+)
 
 __all__ = ["SqliteTeamRecords", "save_claim"]
 
 _PEOPLE = ", ".join(PEOPLE)
 _KEYS = ", ".join(KEYS)
+_SESSIONS = ", ".join(SESSIONS)
 _NOTE = "INSERT INTO team_entries VALUES (?, ?, ?, ?, ?)"
 _SEALED = (
     "SELECT a.number, a.at, a.action, a.subject, a.hash, x.number, x.name, x.salt, x.digest,"
@@ -51,13 +66,16 @@ class SqliteTeamRecords:
     """`TeamRecords` of a server with one SQLite file."""
 
     def __init__(self, database: Database) -> None:
-        """Create the tables in a file that lacks them.
+        """Create the tables in a file that lacks them, or bring them to this version after a backup.
 
         Raises: StoreError.
         """
         self._database = database
+        self.traces = SqliteTraces(database)
         if database.capabilities.writable:
             with database.using("open", alone=True) as db:
+                if team_schema.is_outdated(db):
+                    database.back_up()
                 team_schema.migrate(db)
 
     # -- people and keys
@@ -65,15 +83,24 @@ class SqliteTeamRecords:
     def people(self) -> list[Person]:
         return list(map(person_of, self._query(f"SELECT {_PEOPLE} FROM team_people ORDER BY name, created_at")))
 
+    def person(self, ident: str) -> Person | None:
+        found = self._query(f"SELECT {_PEOPLE} FROM team_people WHERE id = ?", ident)
+        return person_of(found[0]) if found else None
+
     def add_person(self, person: Person, entry: Entry) -> None:
         with self._database.writing() as db:
-            if db.execute("SELECT 1 FROM team_people WHERE name = ? AND removed_at IS NULL", (person.name,)).fetchone():
+            same = "SELECT 1 FROM team_people WHERE id = ? OR (name = ? AND removed_at IS NULL)"
+            if db.execute(same, person[:2]).fetchone():
                 raise InvalidInput("name", f"{person.name} is taken")
             db.execute(f"INSERT INTO team_people({_PEOPLE}) VALUES ({_marks(PEOPLE)})", person_row(person))
             db.execute(_NOTE, entry)
 
-    def change_person(self, person: str, change: Callable[[Person], Person], entry: Entry) -> Person | None:
+    def change_person(
+        self, person: str, change: Callable[[Person], Person], entry: Entry, check: PeopleCheck | None = None
+    ) -> Person | None:
         with self._database.writing() as db:
+            if check is not None:
+                check(list(map(person_of, db.execute(f"SELECT {_PEOPLE} FROM team_people"))))
             found = db.execute(f"SELECT {_PEOPLE} FROM team_people WHERE id = ?", (person,)).fetchone()
             if found is None:
                 return None
@@ -120,6 +147,34 @@ class SqliteTeamRecords:
         with self._database.writing() as db:
             db.executemany("UPDATE team_keys SET used_at = ? WHERE id = ?", [(at, key) for key, at in times.items()])
 
+    # -- sessions of the dashboard
+
+    def add_session(self, session: Session, most: int, now: int) -> None:
+        with self._database.writing() as db:
+            db.execute(
+                "DELETE FROM team_sessions WHERE ends_at <= ?1 OR (key = ?2 AND digest NOT IN"
+                " (SELECT digest FROM team_sessions WHERE key = ?2 ORDER BY ends_at DESC LIMIT ?3))",
+                (now, session.key, most - 1),
+            )
+            db.execute(f"INSERT INTO team_sessions({_SESSIONS}) VALUES ({_marks(SESSIONS)})", session_row(session))
+
+    def session(self, digest: bytes, now: int) -> Session | None:
+        sql = f"SELECT {_SESSIONS} FROM team_sessions WHERE digest = ? AND ends_at > ?"
+        found = self._query(sql, digest, now)
+        return session_of(found[0]) if found else None
+
+    def show_project(self, digest: bytes, project: str) -> None:
+        with self._database.writing() as db:
+            db.execute("UPDATE team_sessions SET project = ? WHERE digest = ?", (project, digest))
+
+    def end_session(self, digest: bytes) -> None:
+        with self._database.writing() as db:
+            db.execute("DELETE FROM team_sessions WHERE digest = ?", (digest,))
+
+    def end_sessions(self, person: str) -> None:
+        with self._database.writing() as db:
+            db.execute("DELETE FROM team_sessions WHERE person = ?", (person,))
+
     # -- the audit log
 
     def note(self, entry: Entry) -> None:
@@ -149,15 +204,22 @@ class SqliteTeamRecords:
             after = found[-1][0]
 
     def audit(
-        self, after: int = 0, limit: int = 100, *, projects: Iterable[str] | None = None, subject: str | None = None
+        self,
+        after: int = 0,
+        limit: int = 100,
+        *,
+        projects: Iterable[str] | None = None,
+        wanted: AuditFilter = EVERY_ROW,
+        before: int | None = None,
     ) -> list[AuditRow]:
         found = self._query(
             "SELECT a.number, a.at, x.name, a.action, a.subject, p.name FROM team_audit a"
             " JOIN team_names x ON x.number = a.actor LEFT JOIN team_names p ON p.number = a.project"
-            " WHERE a.number > ?1 AND (?2 IS NULL OR a.subject = ?2)"
-            " AND (?3 IS NULL OR coalesce(p.name, '') IN (SELECT value FROM json_each(?3)))"
-            " ORDER BY a.number LIMIT ?4",
-            after, subject, None if projects is None else json.dumps(sorted(projects)), limit,
+            " WHERE a.number > ?1 AND (?2 IS NULL OR a.number < ?2) AND (?3 IS NULL OR a.subject = ?3)"
+            " AND (?4 IS NULL OR x.name = ?4) AND (?5 IS NULL OR a.action = ?5)"
+            " AND (?6 IS NULL OR coalesce(p.name, '') IN (SELECT value FROM json_each(?6)))"
+            f" ORDER BY a.number {'' if before is None else 'DESC'} LIMIT ?7",
+            after, before, *wanted, None if projects is None else json.dumps(sorted(projects)), limit,
         )  # fmt: skip
         return list(map(AuditRow._make, found))
 
@@ -168,10 +230,6 @@ class SqliteTeamRecords:
             "SELECT digest, answer, at FROM team_answers WHERE principal = ? AND key = ?", claim.principal, claim.key
         )
         return kept_answer(claim, *found[0]) if found else None
-
-    def keep_answer(self, claim: Claim, ids: Sequence[str]) -> None:
-        with self._database.writing() as db:
-            _save_answer(db, claim, answer_of(ids))
 
     def forget_answers(self, before: int) -> int:
         if not self._query("SELECT 1 FROM team_answers WHERE at < ? LIMIT 1", before):
@@ -200,6 +258,7 @@ class SqliteTeamRecords:
             db.execute("UPDATE team_people SET name = ? || id WHERE id = ?", (ERASED, person))
             db.execute("UPDATE team_keys SET name = '', agent = '' WHERE person = ?", (person,))
             db.execute("DELETE FROM team_answers WHERE principal = ?", (person,))
+            db.execute("DELETE FROM team_sessions WHERE person = ?", (person,))
 
     def erasures(self) -> list[Erasure]:
         found = self._query("SELECT at, kind, digest, receipt FROM team_erasures ORDER BY at")
@@ -250,7 +309,7 @@ class SqliteTeamRecords:
                     (row.at, row.actor.number, row.action, row.subject, project and project.number, *head),
                 )
 
-    def _query(self, sql: str, *parameters: str | int | None) -> list[sqlite3.Row]:
+    def _query(self, sql: str, *parameters: str | int | bytes | None) -> list[sqlite3.Row]:
         return self._database.query(sql, parameters)
 
 

@@ -16,7 +16,7 @@ from keepmum.core.errors import StoreError
 from keepmum.stores.team import UNAUDITED
 from keepmum.stores.transactions import transaction
 
-__all__ = ["MIGRATIONS", "PREFIX", "check", "migrate"]
+__all__ = ["MIGRATIONS", "PREFIX", "applied", "check", "is_outdated", "migrate"]
 
 PREFIX = "team_"  # of every table and trigger
 _UNAUDITED = ", ".join(f"'{action}'" for action in UNAUDITED)
@@ -91,6 +91,39 @@ MIGRATIONS = (
         ),
     ),
     Migration("m002_secret", ("CREATE TABLE team_secret (digest BLOB NOT NULL) STRICT",)),
+    # Sessions are named by clients, so two projects may have one of the same name; neither learns of the other's keys.
+    Migration(
+        "m003_keys",
+        (
+            "DROP INDEX memories_key",
+            """CREATE UNIQUE INDEX team_memories_key ON memories(space, key, coalesce(project, ''))
+                WHERE key IS NOT NULL AND status = 'active'""",
+        ),
+    ),
+    Migration(
+        "m004_sessions",
+        (
+            """CREATE TABLE team_sessions (
+                digest BLOB PRIMARY KEY, person TEXT NOT NULL, key TEXT NOT NULL, roles TEXT NOT NULL,
+                project TEXT NOT NULL, ends_at INTEGER NOT NULL
+            ) STRICT, WITHOUT ROWID""",
+        ),
+    ),
+    # See `team_ids`. The audit log names a memory as its project does.
+    Migration(
+        "m005_ids",
+        (
+            "CREATE TABLE team_ids (stored TEXT PRIMARY KEY, id TEXT NOT NULL, project TEXT NOT NULL) STRICT",
+            "CREATE INDEX team_ids_id ON team_ids(id, project)",
+            "DROP TRIGGER team_audited",
+            f"""CREATE TRIGGER team_audited AFTER INSERT ON activity WHEN new.action NOT IN ({_UNAUDITED}) BEGIN
+                INSERT INTO team_entries VALUES (
+                    new.at, new.agent, new.action,
+                    coalesce((SELECT id FROM team_ids WHERE stored = new.memory), new.memory), new.project
+                );
+            END""",
+        ),
+    ),
 )
 
 
@@ -103,9 +136,9 @@ def migrate(db: sqlite3.Connection) -> None:
         "CREATE TABLE IF NOT EXISTS team_migrations"
         " (number INTEGER PRIMARY KEY, name TEXT NOT NULL, digest TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT"
     )
-    applied = check(db)
+    known = check(db)
     for number, step in enumerate(MIGRATIONS, start=1):
-        if number > applied:
+        if number > known:
             with transaction(db):
                 for statement in step.statements:
                     db.execute(statement)
@@ -115,15 +148,32 @@ def migrate(db: sqlite3.Connection) -> None:
                 )
 
 
+def is_outdated(db: sqlite3.Connection) -> bool:
+    """Whether the file has the team's tables, of an older version.
+
+    Raises: StoreError as `migrate`.
+    """
+    return 0 < applied(db) < len(MIGRATIONS)
+
+
+def applied(db: sqlite3.Connection) -> int:
+    """The number of migrations that were applied; 0 for a file without the team's tables.
+
+    Raises: StoreError as `migrate`.
+    """
+    known = db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'team_migrations'").fetchone()
+    return check(db) if known else 0
+
+
 def check(db: sqlite3.Connection) -> int:
     """The number of migrations that were applied to a file that has any.
 
     Raises: StoreError as `migrate`.
     """
-    applied = db.execute("SELECT name, digest FROM team_migrations ORDER BY number").fetchall()
-    if len(applied) > len(MIGRATIONS):
+    rows = db.execute("SELECT name, digest FROM team_migrations ORDER BY number").fetchall()
+    if len(rows) > len(MIGRATIONS):
         raise StoreError("the team's tables were made by a newer version of Keepmum; upgrade this one")
-    for row, step in zip(applied, MIGRATIONS, strict=False):
+    for row, step in zip(rows, MIGRATIONS, strict=False):
         if tuple(row) != (step.name, step.digest):
             raise StoreError(f"the migration {row[0]} of the team's tables is not the one of this version of Keepmum")
-    return len(applied)
+    return len(rows)

@@ -138,7 +138,7 @@ class Matrix:
         self._map()
 
     def is_sparse(self) -> bool:
-        """Whether so many rows are outdated that the files should be rebuilt."""
+        """Whether enough rows are outdated that the files should be rebuilt."""
         held = len(self)
         return self._state.rows - held > max(_MIN_CLEARED, held // 4)
 

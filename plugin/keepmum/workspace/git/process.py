@@ -12,7 +12,7 @@ _TIMEOUT = 2.0  # seconds; git usually answers in 2 ms
 _MAX_CHANGES = 100  # files; a memory needs its subject, not an inventory
 _STATUS_TIMEOUT = 3.0  # seconds, for huge working trees
 _STATUS = "status --porcelain=v1 -z --no-renames --untracked-files=all --ignore-submodules=all".split()
-_MEMORIES = ".memories/"  # Keepmum's own files are no changes worth recording
+_MEMORIES = ".memories/"  # Keepmum's own files are not changes worth recording
 
 
 def run_git(arguments: list[str], git_dir: str, root: str, environ: Mapping[str, str]) -> str | None:

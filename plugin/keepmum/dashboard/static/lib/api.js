@@ -6,7 +6,7 @@ const TAB = "keepmum.tab";
 const secret = () => sessionStorage.getItem(TAB) || "";
 
 /** @param {string} path @param {unknown} [body] @returns {Promise<Response>} */
-async function send(path, body) {
+export async function send(path, body) {
   const headers = { "Content-Type": "application/json", "X-Keepmum-Tab": secret() };
   const answer = await fetch(path, { method: "POST", headers, body: JSON.stringify(body), credentials: "same-origin" })
     .catch(() => { throw new Refused(0, {}); });

@@ -5,7 +5,7 @@ import { ago, exact, iso, short } from "./time.js";
 import { FLAGS, hundredths } from "./words.js";
 
 /** @type {Record<string, string[]>} outlines of 16 by 16; a path each */
-const ICONS = {
+export const ICONS = {
   home: ["M2.5 7 8 2.5 13.5 7v6a.5.5 0 0 1-.5.5H10V9.500H6v4H3a.5.5 0 0 1-.5-.5Z"],
   list: ["M5.5 4h8M5.5 8h8M5.5 12h8M2.5 4h.01M2.5 8h.01M2.5 12h.01"],
   inbox: ["M2.5 9.500h3l1 2h3l1-2h3M2.5 9.500v3a1 1 0 0 0 1 1h9a1 1 0 0 0 1-1v-3L11.5 3h-7Z"],

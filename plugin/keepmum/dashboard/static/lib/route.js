@@ -3,12 +3,10 @@ import { useEffect, useState } from "../vendor/preact.js";
 
 /** @typedef {{ screen: string, params: URLSearchParams }} Route */
 
-export const SCREENS = ["home", "memories", "review", "activity", "handoffs", "health"];
-
 /** @returns {Route} */
 export function route() {
   const [path, query = ""] = location.hash.replace(/^#\/?/u, "").split("?");
-  return { screen: SCREENS.includes(path) ? path : "home", params: new URLSearchParams(query) };
+  return { screen: path || "home", params: new URLSearchParams(query) };
 }
 
 /** @param {string} screen @param {Record<string, string>} [params] empty values are left out @returns {string} for a link */

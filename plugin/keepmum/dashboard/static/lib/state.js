@@ -29,7 +29,7 @@ const shared = {
 };
 /** @type {Set<() => void>} */
 const watchers = new Set();
-/** @type {Map<string, number>} revisions that this tab made itself: what it does next is no conflict with them */
+/** @type {Map<string, number>} revisions that this tab made itself: what it does next is not a conflict with them */
 const made = new Map();
 /** @type {string[]} handles of what this tab did, the last one last */
 const undoable = [];

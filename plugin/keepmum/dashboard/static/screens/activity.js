@@ -21,7 +21,7 @@ const Card = ({ card, chosen, onChoose, onUndo }) => html`<section class=${`card
 const Log = ({ entries }) => html`<table><thead><tr><th scope="col">When</th><th scope="col">Agent</th><th scope="col">Did</th><th scope="col">What</th></tr></thead><tbody>${entries.map((entry, n) => html`<tr key=${n}>
   <td class="t num"><${When} at=${entry.at} /></td><td><${Who} id=${entry.agent} /></td><td><${Did} entry=${entry} /></td>
   <td>${entry.memory && entry.title ? html`<a class="quiet" href=${address("memories", { open: entry.memory })}>${entry.title}</a>${entry.detail && entry.detail !== entry.title && html`<div class="muted small">${entry.detail}</div>`}` : entry.detail || entry.key || ""}
-    ${entry.action === "refused" && html`<div class="muted small">nothing was stored; the agent was told to say where the secret is kept</div>`}</td></tr>`)}</tbody></table>`;
+    ${entry.action === "refused" && html`<div class="muted small">nothing was stored; the agent was asked to say where the secret is kept</div>`}</td></tr>`)}</tbody></table>`;
 
 const DAY = 86_400_000;
 

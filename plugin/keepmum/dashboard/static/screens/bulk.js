@@ -47,7 +47,7 @@ function ForgetMany({ count, onKeep, onLeave }) {
     <${Btn} bad icon="bin" disabled=${!right} on=${onKeep}>Forget ${figures(count)}<//><${Btn} quiet on=${onLeave}>Leave<//></div>`;
 }
 
-/** @param {any} event @param {(typed: string) => void} keep is given what stands in the field @param {() => void} leave */
+/** @param {any} event @param {(typed: string) => void} keep gets the text of the field @param {() => void} leave */
 function answer(event, keep, leave) {
   if (event.key === "Enter") { event.preventDefault(); keep(event.currentTarget.value); }
   if (event.key === "Escape") { event.preventDefault(); event.stopPropagation(); leave(); }

@@ -30,7 +30,7 @@ export function argumentsOf(params) {
 }
 
 /** @param {{ label: string, value: string, options: [string, string][], on: (value: string) => void }} props */
-const Pick = ({ label, value, options, on }) => html`<label class="chip pickone" data-on=${value ? "" : undefined}><span class="vh">${label}</span>
+export const Pick = ({ label, value, options, on }) => html`<label class="chip pickone" data-on=${value ? "" : undefined}><span class="vh">${label}</span>
   <select value=${value} onChange=${event => on(event.target.value)}>${options.map(([id, says]) => html`<option key=${id} value=${id}>${says}</option>`)}</select></label>`;
 
 /** @param {string} none @param {Record<string, number> | undefined} counts @param {string} chosen @param {(id: string) => string} [name] @returns {[string, string][]} */

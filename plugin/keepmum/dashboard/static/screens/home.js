@@ -1,4 +1,4 @@
-// What agents know, what needs the user, and what a new session is told.
+// What agents know, what needs the user, and what a new session reads.
 import { html, useRef } from "../vendor/preact.js";
 import { Lanes } from "../lib/charts.js";
 import { Btn, Dot, Empty, Icon, Problem, Skeleton, When, Who } from "../lib/parts.js";
@@ -11,7 +11,7 @@ function Summary({ data, about }) {
   const { learnt } = data, [first] = learnt ? learnt.by : [];
   const parts = [counted(about.memories, "memory", "memories")];
   if (learnt) parts.push(learnt.count ? `${sentence(inWords(learnt.count))} ${learnt.count === 1 ? "was" : "were"} learnt since yesterday${first && learnt.count > 1 ? `, ${inWords(first[1])} of them by ${agentOf(first[0]).title}` : ""}` : "None was learnt since yesterday");
-  if (about.review) parts.push(`${sentence(inWords(about.review))} ${about.review === 1 ? "wants" : "want"} your eye`);
+  if (about.review) parts.push(`${sentence(inWords(about.review))} ${about.review === 1 ? "needs" : "need"} your decision`);
   return html`<p>${parts.join(". ")}.</p>`;
 }
 
@@ -31,7 +31,7 @@ const Lately = ({ rows }) => html`<section class="card learn"><header><h2>Learnt
 // The briefing, word for word.
 function Told({ briefing }) {
   const { tokens, budget, lines } = briefing;
-  return html`<section class="card"><header><h2>What a new session is told</h2><span class="more meter"><i><u style=${`width:${Math.min(100, 100 * tokens / Math.max(1, budget))}%`}></u></i><span class="num">${figures(tokens)} of ${figures(budget)} tokens</span></span></header>
+  return html`<section class="card"><header><h2>What a new session reads</h2><span class="more meter"><i><u style=${`width:${Math.min(100, 100 * tokens / Math.max(1, budget))}%`}></u></i><span class="num">${figures(tokens)} of ${figures(budget)} tokens</span></span></header>
     ${briefing.enabled ? "" : html`<p class="muted says">The briefing is switched off; this is what it would say.</p>`}
     ${lines.length ? html`<ol class="told" tabindex="0" aria-label="The briefing">${lines.map((line, n) => html`<li key=${n}>${Line(line)}</li>`)}</ol>` : html`<p class="muted says">Nothing yet.</p>`}</section>`;
 }
@@ -51,8 +51,8 @@ function needSays({ group, count, title: full, reason, key, cosine }) {
     conflicts: count > 1 ? [`${more}values were replaced by another agent`, `first: ${key || title}`] : [`Two agents disagree on ${key || title}`, reason],
     "changed-code": count > 1 ? [`${more}may be out of date`, `first: ${title}`] : [`${title} may be out of date`, reason],
     duplicates: count > 1 ? [`${more}pairs say nearly the same`, `${cosine ? `closest: ${hundredths(cosine)}, ` : ""}${title}`] : ["Two say nearly the same", title],
-    outside: [count > 1 ? `${more}came from outside` : `${title} came from outside`, "found when asked for, never told unasked, until you confirm"],
-    unconfirmed: [count > 1 ? `${more}rules were noted by agents` : title, "told to every session; nobody has confirmed them"],
+    outside: [count > 1 ? `${more}came from outside` : `${title} came from outside`, "found by a search, never shown unasked, until you confirm"],
+    unconfirmed: [count > 1 ? `${more}rules were noted by agents` : title, "shown to every session; no one has confirmed them"],
     expiring: [count > 1 ? `${more}expire soon` : `${title} expires soon`, reason], unused: [count > 1 ? `${more}were never used` : `${title} was never used`, reason],
   };
   return says[group] || [title, reason];
@@ -74,7 +74,7 @@ const Waiting = ({ handoffs, count }) => (handoffs.length ? html`<section class=
   ${handoffs.slice(0, 3).map(each => html`<div class="hand" key=${each.number}><b>${each.summary}</b><span class="go"><${Who} id=${each.from_agent} /> → ${each.to_agent ? agentOf(each.to_agent).title : "anyone"} <${Dot} /> <${When} at=${each.created_at} prefix="since " /></span></div>`)}</section>` : null);
 
 const First = ({ about }) => html`<div class="main"><h1>What your agents know about ${about.project || "your projects"}</h1><${Empty} title="Nothing is remembered here yet">
-  <p>Agents write down what will matter later, every fifth turn or when you ask. Others find it, and a new session is told what matters most. A secret is refused before it is stored. Say to yours:</p>
+  <p>Agents write down what will matter later, every fifth turn or when you ask. Others find it, and a new session starts with what matters most. A secret is refused before it is stored. Say to yours:</p>
   <span class="cmd">remember that deploys go through the blue pool first</span><${Btn} on=${() => go("health")}>Check that it works<//><//></div>`;
 
 export function Screen() {

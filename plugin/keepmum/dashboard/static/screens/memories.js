@@ -37,7 +37,7 @@ function Search({ params, set, onDown }) {
     if (event.key === "Escape") { event.stopPropagation(); if (text) { setText(""); set({ q: "", open: "" }); } else onDown(); }
   };
   return html`<label class="search"><${Icon} name="search" /><span class="vh">Search memories</span><input type="search" ref=${field} value=${text}
-    onInput=${typed} onKeyDown=${pressed} maxlength="1000" placeholder="Ask, or type words" autocomplete="off" spellcheck="false" /><kbd aria-hidden="true">/</kbd></label>`;
+    onInput=${typed} onKeyDown=${pressed} maxlength="1000" placeholder="Ask, or type words" autocomplete="off" spellcheck=${false} /><kbd aria-hidden="true">/</kbd></label>`;
 }
 
 // How many there are; with a query, what the colours mean.

@@ -66,7 +66,7 @@ function Told({ sides }) {
     const by = told.agents.map(id => agentOf(id).title), what = { before: "The older value", older: "The older one", now: "The value of now", newer: "The newer one" };
     return `${/** @type {any} */ (what)[role] || "It"} was loaded ${told.count === 1 ? "once" : told.count === 2 ? "twice" : counted(told.count, "time")} since ${day(memory.created_at)}${by.length ? `, by ${listed(by)}` : ""}, last ${ago(told.last)}.`;
   });
-  return says.length ? html`<section class="card"><header><h2>Who was told</h2></header><p class="muted says">${says.join(" ")}</p></section>` : null;
+  return says.length ? html`<section class="card"><header><h2>Who loaded it</h2></header><p class="muted says">${says.join(" ")}</p></section>` : null;
 }
 
 /** @param {{ item: any, place: string, decide: (choice: any) => Promise<boolean> }} props */

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any
 from urllib.parse import unquote
 
-from keepmum.core import briefing, ids
+from keepmum.core import ids, memory_text
 from keepmum.core.errors import InvalidInput, KeepmumError, NotFound, SecretFound
 from keepmum.core.framing import folded, inline, labelled, word
 from keepmum.core.memory import TRUSTED, Activity, Kind, Memory, Scope
@@ -135,7 +135,7 @@ class HackathonHandlers(DialectHandlers):
             tier="long",
         )
         memory, previous, key = kept.memory, kept.previous, inline(kept.memory.key or kept.memory.id)
-        lines = [f"Value: {folded(memory.text)}", *([briefing.kept_line(kept.kept)] if kept.kept else [])]
+        lines = [f"Value: {folded(memory.text)}", *([memory_text.kept_line(kept.kept)] if kept.kept else [])]
         if memory.tags:
             lines.append(f"Tags: {', '.join(map(word, memory.tags))}")
         if memory.why:
@@ -148,7 +148,7 @@ class HackathonHandlers(DialectHandlers):
             first = f"Updated memory '{key}' (originally stored by {views.title_of(memory.created_by)})"
             lines.insert(0, f"Type: {views.type_of(memory)}")
         if kept.wrong is not None:
-            lines.append(briefing.wrong_line(*kept.wrong))
+            lines.append(memory_text.wrong_line(*kept.wrong))
         if kept.action == "conflict" and previous is not None:
             lines.append(f"Conflict: {views.title_of(previous.updated_by)} had stored: {views.cut(previous.text)}")
             if previous.why and not memory.why:

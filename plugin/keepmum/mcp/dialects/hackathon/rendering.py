@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from keepmum.core import briefing
+from keepmum.core import memory_text
 from keepmum.core.framing import folded, inline, labelled, quoted, word
 from keepmum.core.memory import Activity, Memory
 from keepmum.mcp.dialects.hackathon import views
@@ -69,7 +69,7 @@ def context(snapshot: Snapshot) -> str:
     lines += _section("Code snippets", map(_short, snapshot.of("snippet")[:3]))
     lines += _section("Most referenced", (_short(memory) for memory in used if memory.access_count))
     lines += _section("Last activity", map(_event, snapshot.events[:5]))
-    return briefing.block(lines, _INTRO)
+    return memory_text.block(lines, _INTRO)
 
 
 def session(snapshot: Snapshot, focus: str | None) -> str:
@@ -87,7 +87,7 @@ def session(snapshot: Snapshot, focus: str | None) -> str:
     lines += _section("User preferences", map(snapshot.entry, snapshot.of("preference")))
     lines += _section("Active tasks", map(snapshot.entry, snapshot.of("task")[:10]))
     lines += _section("Recent activity", map(_event, snapshot.events[:10]))
-    return briefing.block(lines, _INTRO)
+    return memory_text.block(lines, _INTRO)
 
 
 def activity(events: Sequence[Activity], reasons: Mapping[str, str]) -> str:
@@ -103,7 +103,7 @@ def activity(events: Sequence[Activity], reasons: Mapping[str, str]) -> str:
         actions.append(_event(event))
         if why := reasons.get(event.memory or ""):
             actions.append(f"  Why: {views.cut(why)}")
-    return briefing.block([*lines, *_section("Latest actions", actions)], _INTRO)
+    return memory_text.block([*lines, *_section("Latest actions", actions)], _INTRO)
 
 
 def queue(handoffs: Sequence[Handoff]) -> str:
@@ -117,7 +117,7 @@ def queue(handoffs: Sequence[Handoff]) -> str:
     lines = lines or ["No pending handoffs."]
     lines += _section("In progress", map(_taken_item, by_status["in_progress"][:10]))
     lines += _section("Completed", map(_taken_item, by_status["completed"][:10]))
-    return briefing.block(lines, _INTRO)
+    return memory_text.block(lines, _INTRO)
 
 
 def changelog(changes: Sequence[Change]) -> str:
@@ -130,7 +130,7 @@ def changelog(changes: Sequence[Change]) -> str:
         lines.append(
             f"- **{word(change.key)}** ({who})\n  Old: {views.cut(change.old)}\n  New: {views.cut(change.new)}"
         )
-    return briefing.block(lines, _INTRO)
+    return memory_text.block(lines, _INTRO)
 
 
 def takeover(handoff: Handoff, needed: Sequence[Memory], snapshot: Snapshot) -> str:
@@ -147,7 +147,7 @@ def takeover(handoff: Handoff, needed: Sequence[Memory], snapshot: Snapshot) -> 
     lines += _section("Key decisions", map(_short, snapshot.of("decision")))
     lines += _section("User preferences", map(_short, snapshot.of("preference")))
     heading = f"Handoff #{handoff.number} is yours; mark it done with `complete-handoff`."
-    return briefing.block(lines, heading)
+    return memory_text.block(lines, heading)
 
 
 def _section(heading: str, lines: Iterable[str]) -> list[str]:
@@ -157,7 +157,7 @@ def _section(heading: str, lines: Iterable[str]) -> list[str]:
 
 
 def _short(memory: Memory) -> str:
-    by = f"{views.title_of(memory.updated_by)}, {briefing.day(memory.updated_at)}"
+    by = f"{views.title_of(memory.updated_by)}, {memory_text.day(memory.updated_at)}"
     return f"- {views.name_of(memory)}: {views.cut(memory.text)} ({by})"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
-from keepmum.core import agents, briefing
+from keepmum.core import agents, memory_text
 from keepmum.core.framing import folded, inline, labelled, word
 from keepmum.core.memory import KINDS, Activity, JsonValue, Kind, Memory
 from keepmum.core.retention import DAY_MS
@@ -97,7 +97,7 @@ def numbered(matches: Sequence[tuple[Memory, float]], now: int, remarks: Mapping
 
 def entry(memory: Memory, remark: str = "") -> str:
     """A memory as a list item, in full, with reason, author and date; later lines of the text start with `> `."""
-    by = f"{title_of(memory.updated_by)}, {briefing.day(memory.updated_at)}{f'; {inline(remark)}' if remark else ''}"
+    by = f"{title_of(memory.updated_by)}, {memory_text.day(memory.updated_at)}{f'; {inline(remark)}' if remark else ''}"
     lines = [f"- **{name_of(memory)}**: {folded(memory.text)} ({by})"]
     if memory.why:
         lines.append(labelled("  Rationale", memory.why))

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from keepmum.core import briefing, ids
+from keepmum.core import ids, memory_text
 from keepmum.core.errors import Ambiguous, InvalidInput, NotFound
 from keepmum.core.framing import inline, word
 from keepmum.core.memory import TRUSTED, Match, Memory
@@ -87,14 +87,14 @@ class MemoryHandlers(DialectHandlers):
             return self._service.brief() or self._nothing_unasked()
         if uri == resources.ACTIVITY:
             events = self._service.trusted(self._service.activity(_ACTIVITY))
-            lines = [briefing.event_line(event) for event in events]
-            return briefing.block(lines) if lines else self._empty()
+            lines = [memory_text.event_line(event) for event in events]
+            return memory_text.block(lines) if lines else self._empty()
         if not uri.startswith(resources.SCHEME):
             raise NotFound("the resources of this server start with memory://")
         from urllib.parse import unquote  # rarely needed
 
         loaded = self._service.load([unquote(uri.removeprefix(resources.SCHEME))])
-        return briefing.block([briefing.full(loaded[0], remarks=self._service.remarks(loaded))])
+        return memory_text.block([memory_text.full(loaded[0], remarks=self._service.remarks(loaded))])
 
     # -- tools
 
@@ -112,11 +112,11 @@ class MemoryHandlers(DialectHandlers):
         tokens = arguments.pop("tokens", self._service.recall_tokens)
         found: Sequence[Match] = self._service.recall(**arguments)
         if arguments.get("query") and "limit" not in arguments:
-            found = briefing.leading(found)
+            found = memory_text.leading(found)
         if found:
             memories = [match.memory for match in found]
             elsewhere, remarks = self._service.elsewhere(memories), self._service.remarks(memories)
-            answer = briefing.matches(found, elsewhere, tokens, explain=explain, remarks=remarks)
+            answer = memory_text.matches(found, elsewhere, tokens, explain=explain, remarks=remarks)
             self._service.note_use(answer.used)
             return "\n".join([answer.framed, *self._left_out(answer, arguments), *self._lexical_only()])
         if not self._service.count():
@@ -124,7 +124,7 @@ class MemoryHandlers(DialectHandlers):
         no_match = "No memories match. Try other words, fewer filters, or scope `all`."
         return "\n".join([no_match, *(self._lexical_only() if arguments.get("query") else ())])
 
-    def _left_out(self, answer: briefing.Answer, arguments: dict[str, Any]) -> list[str]:
+    def _left_out(self, answer: memory_text.Answer, arguments: dict[str, Any]) -> list[str]:
         """That a list is not complete: of all memories, or of those that match."""
         shown = len(answer.entries)
         total = 0 if arguments.get("query") else self._service.count(**_filters(arguments))
@@ -137,7 +137,7 @@ class MemoryHandlers(DialectHandlers):
         return f"{_LOST} {self._service.store.notice}" if self._service.store.notice else _EMPTY
 
     def _nothing_unasked(self, reason: str = _EMPTY) -> str:
-        """Why there is nothing to show that nobody asked for: `reason`, unless there are no such memories."""
+        """Why nothing is shown without a query: `reason`, unless there are no such memories."""
         if self._service.count(trusts=TRUSTED):
             return reason
         return _ALL_FROM_OUTSIDE if self._service.count() else self._empty()
@@ -155,7 +155,7 @@ class MemoryHandlers(DialectHandlers):
             raise InvalidInput("ids", "is empty; give ids or keys that `recall` listed")
         loaded, missing = self._service.load_each(arguments["ids"])
         elsewhere, remarks = self._service.elsewhere(loaded), self._service.remarks(loaded)
-        shown = briefing.block(briefing.full_each(loaded, elsewhere, remarks, self._service.replaced(loaded)))
+        shown = memory_text.block(memory_text.full_each(loaded, elsewhere, remarks, self._service.replaced(loaded)))
         return "\n".join([shown, *_not_done("Not loaded", missing)])
 
     def _forget(self, arguments: dict[str, Any]) -> str:
@@ -177,10 +177,10 @@ class MemoryHandlers(DialectHandlers):
         if not forgotten.memories:
             return _nothing_removed(forgotten, arguments.get("query"))
         count = len(forgotten.memories)
-        lines = briefing.index_lines(forgotten.memories[:_MOST_LISTED])
+        lines = memory_text.index_lines(forgotten.memories[:_MOST_LISTED])
         if count > _MOST_LISTED:
             lines.append(f"and {count - _MOST_LISTED:,} more")
-        listed = briefing.block(lines)
+        listed = memory_text.block(lines)
         if forgotten.queued:
             return f"{_queued(forgotten.queued)}: {count} will be removed there.\n{listed}"
         if forgotten.done:
@@ -212,16 +212,16 @@ class MemoryHandlers(DialectHandlers):
 def _outcome(answer: Remembered) -> str:
     """What a write did, what it replaced, and near duplicates."""
     memory = answer.memory
-    line = f"{_queued(answer.queued) or _OUTCOMES[answer.action]}: {briefing.index_line(memory).removeprefix('- ')}"
+    line = f"{_queued(answer.queued) or _OUTCOMES[answer.action]}: {memory_text.index_line(memory).removeprefix('- ')}"
     lines = [line]
     if answer.kept is not None:
-        lines.append(briefing.kept_line(answer.kept))
+        lines.append(memory_text.kept_line(answer.kept))
     if answer.previous is not None and answer.action != "restored":
         lines.append(_replaced(memory, answer.previous, conflict=answer.action == "conflict"))
     if answer.wrong is not None:
-        lines.append(briefing.wrong_line(*answer.wrong))
+        lines.append(memory_text.wrong_line(*answer.wrong))
     if answer.similar:
-        lines.append(briefing.block(map(briefing.similar_line, answer.similar)))
+        lines.append(memory_text.block(map(memory_text.similar_line, answer.similar)))
     return "\n".join(lines)
 
 
@@ -253,7 +253,7 @@ def _replaced(memory: Memory, previous: Memory, *, conflict: bool) -> str:
     if previous.id != memory.id:
         return f"It supersedes {ids.shortened([previous.id])[previous.id]}."
     if conflict:
-        when = briefing.day(previous.updated_at)
+        when = memory_text.day(previous.updated_at)
         return (
             f"Conflict: on {when} {word(previous.updated_by)} stored something else under this key: "
             f"{inline(previous.title).removesuffix('.')}. "

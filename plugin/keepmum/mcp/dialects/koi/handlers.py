@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from keepmum.core import briefing, ids
+from keepmum.core import ids, memory_text
 from keepmum.core.errors import NotFound
 from keepmum.core.memory import JsonValue, Memory
 from keepmum.core.when import parse_when
@@ -65,7 +65,7 @@ class KoiHandlers(JsonHandlers):
         kept = self._service.remember(content, tags=_tags(tags), tier="long", scope="project")
         name, path = self._service.file_of(kept.memory) or (kept.memory.id, "")
         stored = {"id": name, "path": path}
-        return stored if kept.wrong is None else {**stored, "warning": briefing.wrong_line(*kept.wrong)}
+        return stored if kept.wrong is None else {**stored, "warning": memory_text.wrong_line(*kept.wrong)}
 
     def _recall(
         self,

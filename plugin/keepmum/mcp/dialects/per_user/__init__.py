@@ -1,4 +1,4 @@
-"""The `per-user` dialect: what an agent knows of each of its users, strictly apart, with a profile of each.
+"""The `per-user` dialect: what an agent knows about each of its users, strictly separated, with a profile of each.
 
 Source: https://github.com/Dethon/Agent (specification of its memory server), read 2026-11-21.
 """

@@ -11,7 +11,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Unpack
 
-from keepmum.core import briefing, validation
+from keepmum.core import memory_text, validation
 from keepmum.core.errors import InvalidInput
 from keepmum.core.memory import (
     LIMITS,
@@ -35,7 +35,7 @@ from keepmum.mcp.dialects import per_user
 from keepmum.mcp.dialects.handlers import Answer, JsonHandlers, browse, iso, open_service, outside_mark
 from keepmum.mcp.dialects.per_user import profile, views
 from keepmum.mcp.surface import Context
-from keepmum.service import MemoryService, Wanted
+from keepmum.service import MemoryService, Remembered, Wanted
 from keepmum.workspace.resolve import backend_kind, resolve_folder
 from keepmum.workspace.routing import store_by_scope
 
@@ -155,34 +155,11 @@ class PerUserHandlers(JsonHandlers):
             why=arguments.get("context"),
             scope="global",
         )
-        memory = kept.memory
-        answer: dict[str, JsonValue] = {
-            # The same text is not stored twice.
-            "status": "queued" if kept.queued else {"created": "created", None: "skipped"}.get(kept.action, "updated"),
-            "memoryId": memory.id,
-            "userId": user,
-            "category": views.category_of(memory),
-            "tier": views.tier_of(memory),
-            "similarMemories": [
-                {
-                    "id": similar.memory.id,
-                    "content": similar.memory.text,
-                    "similarity": round(similar.cosine, 2),
-                    "suggestion": _suggestion(similar),
-                }
-                for similar in kept.similar[:_SIMILAR]
-            ],
-        }
-        if kept.kept is not None:
-            answer["notice"] = briefing.kept_line(kept.kept)
-        elif memory.supersedes:
-            answer["superseded"] = memory.supersedes
-        if kept.wrong is not None:
-            answer["warning"] = briefing.wrong_line(*kept.wrong)
+        notices = [memory_text.kept_line(kept.kept)] if kept.kept is not None else []
         if _LOCAL not in self._shown_notices and self._has_team_server():
             self._shown_notices.add(_LOCAL)
-            answer["notice"] = _LOCAL
-        return answer
+            notices.append(_LOCAL)
+        return {**_stored(kept, user), **({"notice": " ".join(notices)} if notices else {})}
 
     def _has_team_server(self) -> bool:
         """Whether the settings say that memories of all projects are stored at a server."""
@@ -428,6 +405,33 @@ def _wanted(arguments: dict[str, Any]) -> Wanted:
 
 def _tier(named: str) -> Tier:
     return "long" if named == "long-term" else "mid"
+
+
+def _stored(kept: Remembered, user: str) -> dict[str, JsonValue]:
+    """The answer to a write, without notices."""
+    memory = kept.memory
+    answer: dict[str, JsonValue] = {
+        # The same text is not stored twice.
+        "status": "queued" if kept.queued else {"created": "created", None: "skipped"}.get(kept.action, "updated"),
+        "memoryId": memory.id,
+        "userId": user,
+        "category": views.category_of(memory),
+        "tier": views.tier_of(memory),
+        "similarMemories": [
+            {
+                "id": similar.memory.id,
+                "content": similar.memory.text,
+                "similarity": round(similar.cosine, 2),
+                "suggestion": _suggestion(similar),
+            }
+            for similar in kept.similar[:_SIMILAR]
+        ],
+    }
+    if kept.kept is None and memory.supersedes:
+        answer["superseded"] = memory.supersedes
+    if kept.wrong is not None:
+        answer["warning"] = memory_text.wrong_line(*kept.wrong)
+    return answer
 
 
 def _suggestion(similar: Similar) -> str:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from keepmum.core import briefing, ids
+from keepmum.core import ids, memory_text
 from keepmum.core.errors import Ambiguous, InvalidInput, NotFound
 from keepmum.core.framing import inline
 from keepmum.core.memory import Match, Memory
@@ -70,7 +70,7 @@ class SharedHandlers(DialectHandlers):
             project=self._service.project_id(project) if project else None,
             scope="project",
         )
-        warning = "" if answer.wrong is None else f"\n{briefing.wrong_line(*answer.wrong)}"
+        warning = "" if answer.wrong is None else f"\n{memory_text.wrong_line(*answer.wrong)}"
         if answer.queued:
             return (
                 f"Memory queued, not stored yet, with ID: {_uuid(answer.memory)} "
@@ -115,7 +115,7 @@ class SharedHandlers(DialectHandlers):
     def _update(self, arguments: dict[str, Any]) -> str:
         answer = self._service.revise(arguments["id"], arguments["text"], title=arguments.get("title"))
         if answer.kept is not None:
-            return f"Memory stored with ID: {_uuid(answer.memory)}. {briefing.kept_line(answer.kept)}"
+            return f"Memory stored with ID: {_uuid(answer.memory)}. {memory_text.kept_line(answer.kept)}"
         return _done(arguments["id"], "updated", answer.queued)
 
     def _delete(self, arguments: dict[str, Any]) -> str:

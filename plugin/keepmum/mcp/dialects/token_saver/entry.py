@@ -44,7 +44,7 @@ def verbosity(memory: Memory) -> int:
 def shortened(value: JsonValue, length: int) -> JsonValue:
     """A value of the same type in about `length` characters: the start of a text, the first items of a list or object.
 
-    An object or list stays one, so that it can be told from the text that describes it.
+    An object or list stays one, so that it differs from the text that describes it.
     """
     if isinstance(value, str):
         return value if len(value) <= length else f"{value[: max(0, length - 1)]}…"

@@ -11,7 +11,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from keepmum.core import briefing, ids, serialization, token_saver, trust, validation
+from keepmum.core import ids, memory_text, serialization, token_saver, trust, validation
 from keepmum.core.errors import InvalidInput, KeepmumError, SecretFound
 from keepmum.core.memory import SCOPES, TRUSTED, JsonValue, Memory
 from keepmum.core.retention import DAY_MS
@@ -20,7 +20,7 @@ from keepmum.mcp.dialects.handlers import JsonHandlers, browse, iso, open_servic
 from keepmum.mcp.dialects.token_saver import entry, expression, resume, transfer
 from keepmum.mcp.dialects.token_saver.options import PROFILES, Options
 from keepmum.mcp.surface import Context
-from keepmum.service import MemoryService, Wanted, opening
+from keepmum.service import MemoryService, Remembered, Wanted, opening
 from keepmum.service.importers import token_saver as foreign
 from keepmum.service.importers.item import NotKept
 from keepmum.system.folders import is_inside
@@ -283,16 +283,20 @@ class TokenSaverHandlers(JsonHandlers):
             endless=not lifetime,
             source_kind=source_kind,
         )
+        return self._stored(kept)
+
+    def _stored(self, kept: Remembered) -> dict[str, JsonValue]:
+        """The answer to a write."""
         status = "queued" if kept.queued else kept.action or "unchanged"
         answer: dict[str, JsonValue] = {"status": status, "memory": self._row(kept.memory)}
         if kept.queued:
             answer["queued"] = kept.queued
         if kept.wrong is not None:
-            answer["warning"] = briefing.wrong_line(*kept.wrong)
+            answer["warning"] = memory_text.wrong_line(*kept.wrong)
         if kept.action == "conflict" and kept.previous is not None:
             answer["replaced"] = {"value": entry.value(kept.previous), "updated_by": kept.previous.updated_by}
         if kept.kept is not None:
-            answer["notice"] = briefing.kept_line(kept.kept)
+            answer["notice"] = memory_text.kept_line(kept.kept)
         if kept.similar:
             answer["similar"] = [
                 {"key": similar.memory.key, "similarity": round(similar.cosine, 2), "advice": similar.advice}

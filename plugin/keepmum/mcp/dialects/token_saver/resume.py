@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from keepmum.core import briefing
+from keepmum.core import memory_text
 from keepmum.core.framing import inline, word
 from keepmum.core.memory import JsonValue, Memory
 from keepmum.core.token_saver import text_of
@@ -176,7 +176,7 @@ def _shown(memory: Memory, length: int | None) -> _Shown:
         if row["value"] != value or len(memory.tags) != len(row["tags"]):  # type: ignore[arg-type]  # a list
             row["truncated"] = True
     most = min(length or entry.SHORT, entry.SHORT)
-    by = f"{word(memory.updated_by)} {briefing.day(memory.updated_at)}"
+    by = f"{word(memory.updated_by)} {memory_text.day(memory.updated_at)}"
     cut = text if len(text) <= most else f"{text[: most - 1]}…"
     return _Shown(_group(memory), row, f"- {inline(memory.key or memory.title)}: {inline(cut)} ({by})")
 

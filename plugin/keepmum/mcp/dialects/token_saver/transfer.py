@@ -42,7 +42,7 @@ class Folders:
     def file(self, output: str, now: int) -> str:
         """The path to write to; for `auto`, a new file in `exports`.
 
-        Raises: InvalidInput when it is in another folder, not a .json file, or an existing file that is no export.
+        Raises: InvalidInput when it is in another folder, not a .json file, or an existing file that is not an export.
         """
         if output == _AUTO:
             stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now / 1000))

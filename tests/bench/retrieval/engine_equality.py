@@ -1,6 +1,6 @@
-"""Whether PostgreSQL ranks as SQLite does: the same memories, vectors and questions through our service over both.
+"""Whether another engine ranks as SQLite does: the same memories, vectors and questions through our service over both.
 
-    python tests/bench/retrieval/postgres_equality.py DATA --model FOLDER [--sets a,b] [--split dev]
+    python tests/bench/retrieval/engine_equality.py DATA --model FOLDER [--engine qdrant] [--sets a,b] [--split dev]
 
 Prints a line for each set: nDCG@10 of both engines, the share of questions with the same first ten in the same order,
 and the ratio of their median times. DATA and FOLDER are as in `retrieval_run`.
@@ -14,7 +14,7 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # the folder of the tests
@@ -26,12 +26,30 @@ from bench.retrieval.retrieval_systems import Keepmum, ReadOnce
 from keepmum.embedding import BackgroundEmbedder
 from keepmum.embedding.minilm import MiniLm
 from keepmum.service import MemoryService, Place, ServiceOptions
-from keepmum.stores import sqlite
-from postgres_server import open_at
+from keepmum.stores import Store, sqlite
 
 _DEPTH = 10
 _BROAD = 3  # times as many are asked for where several are parts of one answer
-_COLUMNS = ("set", "questions", "nDCG@10 SQLite", "nDCG@10 PostgreSQL", "same first ten", "time, ratio of medians")
+_COLUMNS = ("set", "questions", "nDCG@10 SQLite", "nDCG@10 other", "same first ten", "time, ratio of medians")
+
+
+def _postgres(folder: Path) -> Store:
+    import postgres_server
+
+    return postgres_server.open_at(folder)
+
+
+def _qdrant(folder: Path) -> Store:
+    import qdrant_server
+
+    return qdrant_server.open_at(folder, dimensions=384)
+
+
+ENGINES: Mapping[str, Callable[[Path], Store]] = {
+    "postgres": _postgres,
+    "qdrant": _qdrant,
+    "sqlite": lambda folder: sqlite.SqliteStore(str(folder / "memory.db")),
+}
 
 
 class OnEngine(Keepmum):
@@ -41,9 +59,8 @@ class OnEngine(Keepmum):
         super().__init__(embedder)
         self.memory.close()
         folder = Path(self._folder.name)
-        store = open_at(folder) if engine == "postgres" else sqlite.SqliteStore(str(folder / "memory.db"))
         self.memory = MemoryService(
-            store,
+            ENGINES[engine](folder),
             lambda _: (),
             ServiceOptions(
                 place=Place(project="alpha", name="alpha"),
@@ -88,6 +105,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("data", type=Path, help="folder of the sets")
     parser.add_argument("--model", type=Path, required=True, help="folder of the installed model")
+    parser.add_argument("--engine", choices=sorted(ENGINES), default="postgres", help="compared with SQLite")
     parser.add_argument("--sets", default="amb,devmem,changelog,locomo,cosqa", help="names, with commas")
     parser.add_argument("--split", default="dev")
     options = parser.parse_args(argv)
@@ -98,7 +116,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         for name in options.sets.split(","):
             compared = Compared()
             for space in load(options.data / name / options.split):
-                systems = [OnEngine(embedder, engine) for engine in ("sqlite", "postgres")]
+                systems = [OnEngine(embedder, engine) for engine in ("sqlite", options.engine)]
                 for system in systems:
                     system.index(space.memories)
                     system.search(space.questions[0].text, _DEPTH)  # the first opens files
