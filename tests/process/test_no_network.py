@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from embedding_models import Tiny
+from mcp_process import conversed
 
 LIMIT = 60  # seconds
 # Runs one of our programs and reports each audit event about a connection.
@@ -59,8 +60,9 @@ def test_server_opens_no_connection(bare_python: list[str], root: Path, tmp_path
         _request(3, "tools/call", name="recall", arguments={"query": "pool"}),
         _request(4, "tools/call", name="resume", arguments={}),
     )
-    launch = str(root / "plugin" / "launch.py")
-    assert "network" not in _run_watched(bare_python, tmp_path, launch, "mcp", stdin="".join(conversation))
+    command = [*bare_python, "-c", WATCHER, str(root / "plugin" / "launch.py"), "mcp"]
+    done = conversed(command, "".join(conversation), cwd=tmp_path)
+    assert (done.returncode, "network" in done.stderr) == (0, False), done.stderr
 
 
 @pytest.mark.parametrize(

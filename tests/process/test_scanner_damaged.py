@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from hidden import assert_hidden
+from mcp_process import conversed
 
 ROOT = Path(__file__).parents[2]
 GITHUB = "gh" + "p_" + "a1B2" * 9
@@ -28,6 +29,11 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
     bundle = tmp_path_factory.mktemp("bundle")
     for folder in ("scanner", "plugin", "hooks", "installers"):
         shutil.copytree(ROOT / folder, bundle / folder, ignore=shutil.ignore_patterns("__pycache__", ".*_cache"))
+    guard = bundle / "hooks" / "keepmum_hooks" / "guard.py"
+    source = guard.read_text(encoding="utf-8")
+    patient = source.replace("\n_SECONDS = 2.0 ", f"\n_SECONDS = {LIMIT}.0 ")  # a busy machine changes no answer
+    assert patient != source
+    guard.write_text(patient, encoding="utf-8")
     return bundle
 
 
@@ -51,6 +57,10 @@ def damage(copy: Path, table: str, how: str) -> None:
         file.write_text('"""Nothing."""\n')
 
 
+def environment(copy: Path) -> dict[str, str]:
+    return {"HOME": str(copy), "KEEPMUM_HOME": str(copy / "home"), "PYTHONDONTWRITEBYTECODE": "1"}
+
+
 def run(copy: Path, *command: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, *command],
@@ -60,7 +70,7 @@ def run(copy: Path, *command: str, stdin: str = "") -> subprocess.CompletedProce
         timeout=LIMIT,
         check=False,
         cwd=copy,
-        env={"HOME": str(copy), "KEEPMUM_HOME": str(copy / "home"), "PYTHONDONTWRITEBYTECODE": "1"},
+        env=environment(copy),
     )
 
 
@@ -137,7 +147,11 @@ def test_nothing_is_stored_while_the_scanner_is_damaged(copy: Path, writer: str,
     damage(copy, table, how)
     (copy / ".git").mkdir()
     (copy / "in.jsonl").write_text(json.dumps(KEPT) + "\n", encoding="utf-8")
-    done = run(copy, "-I", "-S", *words, stdin=stdin)
+    if stdin.endswith(WRITING):  # a server, which has five seconds from the end of its input
+        command = [sys.executable, "-I", "-S", *words]
+        done = conversed(command, stdin, cwd=copy, env=environment(copy))
+    else:
+        done = run(copy, "-I", "-S", *words, stdin=stdin)
     output = done.stdout + done.stderr
     assert refusal in output
     assert "Traceback" not in output

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
@@ -14,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from mcp_process import LIMIT, ServerProcess, code_of, request, text_of
-from measured import is_once_below
 
 SAMPLE = Path(__file__).resolve().parent.parent / "mcp_sample.py"
 ROOT = SAMPLE.parent.parent
@@ -32,7 +30,8 @@ def start(tmp_path: Path, bare_python: list[str]) -> Iterator[Start]:
     with ExitStack() as started:
 
         def run(**settings: object) -> ServerProcess:
-            environment = {f"SAMPLE_{name.upper()}": str(value) for name, value in settings.items()}
+            given = {"grace": LIMIT, **settings}  # five seconds may not be enough on a busy machine
+            environment = {f"SAMPLE_{name.upper()}": str(value) for name, value in given.items()}
             for name in ("PATH", "SYSTEMROOT"):
                 if name in os.environ:
                     environment[name] = os.environ[name]
@@ -227,17 +226,13 @@ def test_last_line_without_line_feed_is_answered(start: Start) -> None:
     assert server.end() == 0
 
 
-def test_idle_server_exits_within_100_ms_of_end_of_input(start: Start) -> None:
-    def seconds() -> float:
-        server = start()
-        server.greet()
-        server.call("echo", text="x")
-        began = time.monotonic()
-        server.close_input()
-        assert server.end() == 0
-        return time.monotonic() - began
-
-    assert is_once_below(0.1, seconds)
+def test_idle_server_waits_for_nothing_after_the_end_of_input(start: Start) -> None:
+    """How long it takes is measured by `tests/bench/server_start.py`."""
+    server = start(grace=10 * LIMIT)
+    server.greet()
+    server.call("echo", text="x")
+    server.close_input()
+    assert server.end() == 0
 
 
 @posix

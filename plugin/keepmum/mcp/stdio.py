@@ -29,6 +29,7 @@ __all__ = ["serve"]
 
 _STACK = 16 * 1024 * 1024  # bytes for the reading thread; deep JSON recurses in C, and some systems default to 128 KiB
 GRACE = 5.0  # seconds from the end of input to a forced exit: a server must not outlive its client
+_PARTS = 50  # of the grace period: of the time for which a process is stopped, as a laptop that sleeps, one part counts
 _SIGNALS = ("SIGTERM", "SIGINT", "SIGHUP")  # Windows lacks SIGHUP
 
 
@@ -88,9 +89,11 @@ class _Jobs:
         self._finished.release()
 
     def _force_exit(self) -> None:
-        if not self._finished.acquire(timeout=GRACE):
-            os._exit(1)
-        self._finished.release()  # two threads may have ended the jobs at once, and each waits here
+        for _ in range(_PARTS):
+            if self._finished.acquire(timeout=GRACE / _PARTS):
+                self._finished.release()  # two threads may have ended the jobs at once, and each waits here
+                return
+        os._exit(1)
 
 
 class _Output:
