@@ -24,6 +24,7 @@ __all__ = ["BriefingFiles", "briefed", "remove_all"]
 
 _SEEN_WITHIN = 90 * DAY_MS
 _PER_SECTION = 40
+_ATTEMPTS = 5  # while others write faster than this, each of them renders what it stored
 _SHORT_COMMIT = 7
 _AS_OF = "Remarks on code are as of commit {}."
 # Takes a folder and memories; returns remarks by memory id, and the commit that is checked out there.
@@ -46,7 +47,16 @@ class BriefingFiles:
 
         A briefing that cannot be written stays as it was: a session that starts without it still works. Memories with
         a time to live are left out: the file may be printed after that time, when no server runs that could update it.
+
+        What another thread or process stores meanwhile is rendered as well: its own briefing may just be replaced here.
         """
+        for _ in range(_ATTEMPTS):
+            before = store.changes()
+            self._render(store, now, project, user, verdicts)
+            if store.changes() == before:
+                break
+
+    def _render(self, store: Store, now: int, project: str | None, user: str | None, verdicts: Verdicts | None) -> None:
         rendered: dict[str, str] = {}
         shown: dict[str, list[Memory]] = {}
         alive = {root for root, *_ in known_folders(store, now - _SEEN_WITHIN) if os.path.isdir(root)}

@@ -12,7 +12,7 @@ from contract.stores import NOW, a_memory, an_event
 from keepmum.core import briefing, memory_text
 from keepmum.core.memory import LISTED, Match, Memory
 from keepmum.core.ranking import estimate_tokens
-from keepmum.service import MemoryService
+from keepmum.service import MemoryService, briefing_files
 from keepmum_hooks import places
 from unit.core.service_parts import Clock, OpenService
 
@@ -354,6 +354,23 @@ def test_a_change_from_another_process_reaches_the_briefing(
 ) -> None:
     open_memory().settle()
     open_memory("codex").remember("Use tabs", kind="preference")
+    assert "Use tabs" in the_file(keepmum_home, tmp_path).read_text()
+
+
+def test_a_memory_that_is_stored_while_a_briefing_is_rendered_reaches_it(
+    open_memory: OpenService, keepmum_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow, other, read = open_memory(), open_memory("codex"), briefing_files.briefed
+
+    def outdated(*arguments: Any) -> list[Memory]:
+        """What the slow session reads, just before the other session writes its memory and its briefing."""
+        monkeypatch.setattr(briefing_files, "briefed", read)
+        before = read(*arguments)
+        other.remember("Use tabs", kind="preference")
+        return before
+
+    monkeypatch.setattr(briefing_files, "briefed", outdated)
+    slow.settle()
     assert "Use tabs" in the_file(keepmum_home, tmp_path).read_text()
 
 
