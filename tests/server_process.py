@@ -7,6 +7,7 @@ import http.client
 import json
 import os
 import random
+import re
 import socket
 import subprocess
 import sys
@@ -19,7 +20,7 @@ from typing import Any, Self
 
 import bytecode
 
-__all__ = ["ADA", "BOB", "KEYS", "Reply", "TeamServer", "lasting_port"]
+__all__ = ["ADA", "BOB", "KEYS", "Reply", "TeamServer", "lasting_port", "without_comments"]
 
 ADA, BOB = "key-of-ada", "key-of-bob"
 KEYS = json.dumps(
@@ -35,6 +36,11 @@ def lasting_port() -> int:
         port = random.randrange(20_000, 32_000)  # not seeded: processes that test at once need different ones
         with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
             return port
+
+
+def without_comments(stream: bytes) -> bytes:
+    """Server-sent events without the comments, which the server writes when nothing happened for some seconds."""
+    return re.sub(rb"^:.*\n\n", b"", stream, flags=re.MULTILINE)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 SCANNER = Path(__file__).parents[2] / "scanner"
-LIMIT = 30  # seconds
+LIMIT = 60  # seconds
 GITHUB = "gh" + "p_" + "a1B2" * 9
 
 

@@ -99,4 +99,4 @@ def test_transcript_option_is_refused_with_an_alternative(root: Path, option: tu
 def test_invalid_command_line_exits_2(root: Path, options: tuple[str, ...]) -> None:
     command = [sys.executable, "-I", str(root / "plugin" / "launch.py"), "mcp", *options]
     with ServerProcess(command, dict(os.environ)) as server:
-        assert server.process.wait(20) == 2
+        assert server.end() == 2

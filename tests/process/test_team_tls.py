@@ -19,7 +19,7 @@ from certificates import Authority, serial_of
 from server_process import ADA, KEYS, TeamServer
 
 LAUNCH = Path(__file__).resolve().parents[2] / "plugin" / "launch.py"
-LIMIT = 20.0  # seconds
+LIMIT = 60.0  # seconds
 
 
 class Site:
