@@ -48,17 +48,17 @@ class DeadlineError(BaseException):
 
 def guard(hint: str, environ: Mapping[str, str]) -> str:
     """The JSON that blocks the tool call on standard input, or "" to allow it."""
-    set_deadline(_SECONDS)
-    raw = b""
+    raw = files.read_up_to(0, payload.STDIN_LIMIT + 1)
+    if len(raw) > payload.STDIN_LIMIT:
+        payload.drain_stdin()
     try:
-        raw = files.read_up_to(0, payload.STDIN_LIMIT + 1)
-        if len(raw) > payload.STDIN_LIMIT:
-            payload.drain_stdin()
-        return answer(hint, raw, environ)
+        set_deadline(_SECONDS)  # not earlier: a call that was not read to its end could only be allowed
+        try:
+            return answer(hint, raw, environ)
+        finally:
+            cancel_deadline()
     except DeadlineError:
         return _refuse_unchecked(hint, raw, environ, "it took too long")
-    finally:
-        cancel_deadline()
 
 
 def answer(hint: str, raw: bytes, environ: Mapping[str, str]) -> str:

@@ -138,13 +138,14 @@ def test_malformed_call_does_not_reach_a_guarded_server(bad: bytes, home: Path, 
 
 
 @pytest.mark.parametrize("bad", BAD.values(), ids=BAD)
-def test_guard_hook_denies_malformed_input(bad: bytes, root: Path, home: Path, tmp_path: Path) -> None:
+def test_guard_hook_denies_malformed_input(bad: bytes, patient_plugin: Path, home: Path, tmp_path: Path) -> None:
     payload = (
         b'{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"mcp__memory__add","tool_input":{"text":'
         + as_json_string(bad)
         + b"}}"
     )
-    done = run_python([str(root / "hooks" / "run.py"), "guard", "--client", "claude-code"], payload, home, tmp_path)
+    command = [str(patient_plugin / "hooks" / "run.py"), "guard", "--client", "claude-code"]
+    done = run_python(command, payload, home, tmp_path)
     answer = json.loads(done.stdout)["hookSpecificOutput"]
     assert (done.returncode, answer["permissionDecision"]) == (0, "deny")
     assert_withheld(done, home)

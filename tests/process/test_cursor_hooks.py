@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+import patient_guard
 from cursor_executor import BadConfig, Executor, load
 from hidden import assert_hidden
 from keepmum_hooks import places
@@ -47,18 +48,16 @@ def workspace(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def cursor(root: Path, workspace: Path, environ: dict[str, str]) -> Executor:
-    """The client with our plugin as it is in the repository."""
-    return Executor([root], workspace, environ)
+def cursor(patient_plugin: Path, workspace: Path, environ: dict[str, str]) -> Executor:
+    """The client with our plugin."""
+    return Executor([patient_plugin], workspace, environ)
 
 
 @pytest.fixture
-def twice(root: Path, tmp_path: Path, workspace: Path, environ: dict[str, str]) -> Executor:
+def twice(root: Path, patient_plugin: Path, tmp_path: Path, workspace: Path, environ: dict[str, str]) -> Executor:
     """The client with our plugin loaded twice: from its own folder, and imported from Claude Code."""
-    copy = tmp_path / "copy of the plugin"
-    for part in (".cursor-plugin", "hooks", "scanner"):
-        shutil.copytree(root / part, copy / part, ignore=shutil.ignore_patterns("__pycache__"))
-    return Executor([root, copy], workspace, environ)
+    copy = patient_guard.copied(root, tmp_path / "copy of the plugin")
+    return Executor([patient_plugin, copy], workspace, environ)
 
 
 def brief(environ: dict[str, str], workspace: Path, text: str) -> None:

@@ -13,7 +13,7 @@ import pytest
 from hidden import assert_hidden
 from keepmum_hooks import places
 
-LIMIT = 30  # seconds
+LIMIT = 120  # seconds
 SESSION = "s"
 
 
@@ -55,13 +55,13 @@ FILE_CALLS: dict[str, dict[str, Any]] = {
 class Scene:
     """A home, a project and the guard of one client."""
 
-    def __init__(self, root: Path, folder: Path, client: str) -> None:
+    def __init__(self, plugin: Path, folder: Path, client: str) -> None:
         self.home = folder / "keepmum"
         self.project = folder / "project"
         self.project.mkdir()
         self.home.mkdir(mode=0o700)
         self.client = client
-        self.script = root / "hooks" / "run.py"
+        self.script = plugin / "hooks" / "run.py"
         self.environ = {"HOME": str(folder), "USERPROFILE": str(folder), "KEEPMUM_HOME": str(self.home)}
 
     def refuses(self, sent: dict[str, Any]) -> bool:
@@ -86,8 +86,8 @@ class Scene:
 
 
 @pytest.fixture(params=CALLS)
-def scene(request: pytest.FixtureRequest, root: Path, tmp_path: Path) -> Scene:
-    return Scene(root, tmp_path, request.param)
+def scene(request: pytest.FixtureRequest, patient_plugin: Path, tmp_path: Path) -> Scene:
+    return Scene(patient_plugin, tmp_path, request.param)
 
 
 def memory_call(scene: Scene) -> dict[str, Any]:

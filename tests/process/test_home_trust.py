@@ -285,9 +285,9 @@ def test_run_py_trusts_no_home_that_the_package_ignores(user: User, choose: Call
 
 
 @pytest.fixture
-def warm(user: User) -> User:
+def warm(user: User, patient_plugin: Path) -> User:
     """A user whose hooks have all their bytecode in the home."""
-    user.named = user.default
+    user.root, user.named = patient_plugin, user.default
     for _ in range(3):
         assert user.hook() == user.guard() == ""
     return user

@@ -11,7 +11,7 @@ from types import ModuleType
 import pytest
 
 from keepmum.workspace.allowlist import Allowed, Allowlist
-from keepmum_hooks import guard, payload, places, switches
+from keepmum_hooks import files, guard, payload, places, switches
 from keepmum_hooks.event import GUARD
 
 HINT = "claude-code"
@@ -306,3 +306,39 @@ def test_a_cancelled_deadline_is_not_raised() -> None:
     guard.set_deadline(60)
     guard.cancel_deadline()
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
+@pytest.fixture
+def done(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What a whole run does about its time; standard input is a call that writes a secret to a memory."""
+    done: list[str] = []
+    raw, read = scene.payload("mcp__memory__add", {"text": token()}), files.read_up_to
+
+    def read_or_note(descriptor: int, *limits: int) -> bytes:
+        if descriptor:
+            return read(descriptor, *limits)
+        done.append("read")
+        return raw
+
+    monkeypatch.setattr(files, "read_up_to", read_or_note)
+    monkeypatch.setattr(guard, "set_deadline", lambda _: done.append("set"))
+    monkeypatch.setattr(guard, "cancel_deadline", lambda: done.append("cancelled"))
+    return done
+
+
+def test_the_deadline_is_set_when_the_payload_was_read(scene: Scene, done: list[str]) -> None:
+    """A process that was stopped while it read would know nothing of the call, and would have to allow it."""
+    assert "holds a secret" in guard.guard(HINT, scene.environ)
+    assert done == ["read", "set", "cancelled"]
+
+
+def test_a_deadline_at_the_very_end_is_an_answer_too(
+    scene: Scene, done: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def cancel_too_late() -> None:
+        done.append("cancelled")
+        if done.count("cancelled") == 1:
+            raise guard.DeadlineError
+
+    monkeypatch.setattr(guard, "cancel_deadline", cancel_too_late)
+    assert "took too long" in guard.guard(HINT, scene.environ)
