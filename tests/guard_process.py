@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-__all__ = ["LIMIT", "ROOT", "environment", "guarded", "run", "script"]
+__all__ = ["LIMIT", "ROOT", "altered", "environment", "guarded", "run", "script"]
 
 LIMIT = 60  # seconds; the machines of CI are slow and shared
 ROOT = Path(__file__).resolve().parent.parent
@@ -17,6 +17,22 @@ ROOT = Path(__file__).resolve().parent.parent
 def guarded(*command: str, options: Sequence[str] = ()) -> list[str]:
     """The command that starts the guard in front of a server's command."""
     return [sys.executable, "-I", "-S", str(ROOT / "plugin" / "launch.py"), "guard", *options, "--", *command]
+
+
+def altered(code: str, options: Sequence[str] = ("-I", "-S")) -> list[str]:
+    """The command of the guard, without its options, after this code has run in its process.
+
+    `options` are those of the interpreter.
+    """
+    folders = [str(ROOT / name) for name in ("plugin", "scanner", "hooks")]
+    lines = (
+        "import os, sys",
+        f"sys.path[:0] = {folders!r}",
+        code,
+        "from keepmum.guard import main",
+        "sys.exit(main.main(sys.argv[1:]))",
+    )
+    return [sys.executable, *options, "-B", "-c", "\n".join(lines)]
 
 
 def script(code: str) -> list[str]:

@@ -8,11 +8,13 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from guard_process import environment, run, script
 from hidden import assert_hidden
+from mcp_process import ServerProcess
 
 pytestmark = pytest.mark.heavy
 LIMIT = 60  # seconds
@@ -55,9 +57,8 @@ def as_json_string(bad: bytes) -> bytes:
     return b'"' + escaped + b'"'
 
 
-def assert_withheld(done: Completed, home: Path) -> None:
+def assert_withheld(output: bytes, home: Path) -> None:
     """Assert that no part of the secret is shown or stored, and that there is no traceback."""
-    output = done.stdout + done.stderr
     assert b"Traceback" not in output
     files = [path.read_bytes() for path in home.rglob("*") if path.is_file()]
     for piece in PIECES:
@@ -119,7 +120,7 @@ def test_command_reports_malformed_input_without_showing_it(
     done = entry_point(root, home, cwd, bad)
     assert done.returncode in {1, 2}
     assert done.stdout + done.stderr != b""
-    assert_withheld(done, home)
+    assert_withheld(done.stdout + done.stderr, home)
 
 
 def call(bad: bytes, tool: bytes = b"remember") -> bytes:
@@ -134,7 +135,7 @@ def test_malformed_call_does_not_reach_a_guarded_server(bad: bytes, home: Path, 
     done = run(server, call(bad), home)
     assert json.loads(done.stdout)["id"] == 1
     assert log.read_bytes() == b""
-    assert_withheld(done, home)
+    assert_withheld(done.stdout + done.stderr, home)
 
 
 @pytest.mark.parametrize("bad", BAD.values(), ids=BAD)
@@ -148,20 +149,27 @@ def test_guard_hook_denies_malformed_input(bad: bytes, patient_plugin: Path, hom
     done = run_python(command, payload, home, tmp_path)
     answer = json.loads(done.stdout)["hookSpecificOutput"]
     assert (done.returncode, answer["permissionDecision"]) == (0, "deny")
-    assert_withheld(done, home)
+    assert_withheld(done.stdout + done.stderr, home)
 
 
 @pytest.mark.parametrize("bad", BAD.values(), ids=BAD)
 def test_tool_refuses_malformed_input_and_the_server_continues(
-    bad: bytes, root: Path, home: Path, tmp_path: Path
+    bad: bytes, root: Path, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
-    greeting = json.dumps({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello}).encode() + b"\n"
-    ping = b'{"jsonrpc":"2.0","id":2,"method":"ping"}\n'
     (tmp_path / ".git").mkdir()
-    done = run_python([str(root / "plugin" / "launch.py"), "mcp"], greeting + call(bad) + ping, home, tmp_path)
-    answers = {answer.get("id"): answer for answer in map(json.loads, done.stdout.splitlines())}
+    monkeypatch.chdir(tmp_path)
+    command = [sys.executable, "-I", "-S", str(root / "plugin" / "launch.py"), "mcp"]
+    with ServerProcess(command, environment(home)) as server:
+        server.greet()
+        server.send_bytes(call(bad) + b'{"jsonrpc":"2.0","id":2,"method":"ping"}\n')
+        answers: dict[object, Any] = {}
+        while len(answers) < 2:
+            message = server.receive()
+            answers[message["id"]] = message
+        server.close_input()
+        assert (server.rest(), server.end()) == ([], 0)
+        output = json.dumps(list(answers.values())).encode() + server.errors().encode()
     assert answers[2]["result"] == {}
     refused = answers.get(1) or answers[None]  # an invalid line has no id
     assert "error" in refused or refused["result"]["isError"] is True
-    assert_withheld(done, home)
+    assert_withheld(output, home)

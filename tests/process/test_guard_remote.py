@@ -6,13 +6,13 @@ import json
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from guard_process import ROOT, environment
+from guard_process import ROOT, altered, environment
 from hidden import assert_hidden
 from mcp_process import ServerProcess, text_of
 
@@ -51,6 +51,7 @@ print(listener.getsockname()[1], flush=True)
 uvicorn.Server(config).run([listener])
 """
 
+GUARD = [sys.executable, str(ROOT / "plugin" / "launch.py"), "guard"]
 Start = Callable[..., ServerProcess]
 
 
@@ -102,9 +103,8 @@ def start(tmp_path: Path, share_bytecode: Callable[[Path], None]) -> Iterator[St
     running: list[ServerProcess] = []
     share_bytecode(tmp_path / ".keepmum")
 
-    def start_guard(*options: str, **variables: str) -> ServerProcess:
-        command = [sys.executable, str(ROOT / "plugin" / "launch.py"), "guard", *options]
-        running.append(ServerProcess(command, {**environment(tmp_path), **variables}))
+    def start_guard(*options: str, guard: Sequence[str] = GUARD, **variables: str) -> ServerProcess:
+        running.append(ServerProcess([*guard, *options], {**environment(tmp_path), **variables}))
         return running[-1]
 
     yield start_guard
@@ -152,7 +152,8 @@ def test_negotiated_version_is_sent_with_each_request(remote: Remote, start: Sta
 
 
 def test_pending_requests_are_answered_after_end_of_input(remote: Remote, start: Start) -> None:
-    guard = start("--url", remote.url)
+    patient = altered("from keepmum.guard import remote\nremote._GRACE = 60.0", [])
+    guard = start("--url", remote.url, guard=patient)
     guard.greet()
     guard.send(
         {"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": {"name": "keep", "arguments": {"text": "late"}}}

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+from typing import Any
 
 import pytest
 
 from keepmum.guard import main as command
+from keepmum.guard import proxy
 from keepmum.guard.lines import Lines
 from keepmum.guard.output import Output
 from keepmum.guard.pending import Pending
@@ -134,3 +136,20 @@ def test_guard_messages_wait_for_the_end_of_the_server_line() -> None:
     output.close()
     with open(source, "rb") as read:
         assert read.read() == b'{"half":2}\n{"id":1}\n{"next"\n{"id":2}\n'
+
+
+class _Stopped:
+    """A lock that another thread can release only after a pause in which a first wait ends."""
+
+    def __init__(self) -> None:
+        self.waits: list[float] = []
+
+    def acquire(self, *, timeout: float) -> bool:
+        self.waits.append(timeout)
+        return len(self.waits) > 1
+
+
+def test_a_pause_of_the_process_does_not_end_a_wait() -> None:
+    lock: Any = _Stopped()
+    assert proxy._acquire(lock, 1.0)
+    assert lock.waits == [0.1, 0.1]
