@@ -22,6 +22,7 @@ from hypothesis import settings
 from hypothesis.internal.conjecture import providers
 
 import bytecode
+from keepmum.workspace.git import history, process
 
 # No deadline: the time one example takes depends on the machine. The same examples in every run (see `_fix_examples`);
 # `sh tests/run.sh --hypothesis-profile=random` searches for new ones.
@@ -42,6 +43,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Prepare a run before its tests are collected."""
     if config.getoption("--hypothesis-profile") != "random":
         _fix_examples()
+    _give_git_time()
     logging.getLogger("werkzeug").setLevel(logging.WARNING)  # a line per request would hide why a test failed
     _use_memory(config)
 
@@ -53,6 +55,14 @@ def _fix_examples() -> None:
     Source: `_get_local_constants` of hypothesis/internal/conjecture/providers.py, version 6.170.15, read 2026-11-23.
     """
     providers._get_local_constants = lambda: providers._local_constants  # which nothing adds to then
+
+
+def _give_git_time() -> None:
+    """Let Keepmum wait for git as long as a test does: what it does after two seconds is right, but not what is tested.
+
+    Only in this process; `patient_git` does it in another one.
+    """
+    process._TIMEOUT = process._STATUS_TIMEOUT = history._TIMEOUT = 60.0
 
 
 def _use_memory(config: pytest.Config) -> None:

@@ -49,7 +49,11 @@ _TIMEOUT = 60.0  # seconds
 
 
 class GitFailed(Exception):
-    """Git gave no answer; the message says why."""
+    """Git gave no answer; the message says why. `status` is its exit status, None when it was not run to its end."""
+
+    def __init__(self, why: str, status: int | None = None) -> None:
+        super().__init__(why)
+        self.status = status
 
 
 def run(  # noqa: PLR0913, PLR0917 - how a process is started
@@ -96,7 +100,7 @@ def run(  # noqa: PLR0913, PLR0917 - how a process is started
     except (OSError, ValueError, subprocess.TimeoutExpired):
         raise GitFailed("git cannot be started, or takes too long") from None
     if child.returncode != 0:
-        raise GitFailed("git failed: not a repository, or a damaged one")
+        raise GitFailed("git failed: not a repository, or a damaged one", child.returncode)
     return output
 
 
@@ -167,8 +171,10 @@ def _settings(ask: Ask) -> dict[str, str]:
     names = "|".join((*_SETTINGS, _EXCLUDES)).replace(".", "[.]")
     try:
         output = ask("config", "-z", "--get-regexp", f"^({names})$")
-    except GitFailed:  # none of them is set
-        return {}
+    except GitFailed as failed:
+        if failed.status != 1:
+            raise  # it took too long: without the settings, files that are ignored would be named
+        return {}  # none of them is set
     pairs = (entry.partition("\n") for entry in output.split("\0") if entry)
     return {name: value if separator else "true" for name, separator, value in pairs}
 

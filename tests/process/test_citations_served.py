@@ -14,6 +14,7 @@ import pytest
 
 from keepmum_hooks import places
 from mcp_process import LIMIT, ServerProcess, text_of
+from patient_git import launched
 
 pytestmark = pytest.mark.usefixtures("shared_bytecode")
 
@@ -42,7 +43,7 @@ def repository(tmp_path: Path) -> Path:
 @pytest.fixture
 def server(root: Path, repository: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ServerProcess]:
     monkeypatch.chdir(repository)
-    with ServerProcess([sys.executable, "-I", str(root / "plugin" / "launch.py"), "mcp"], dict(os.environ)) as process:
+    with ServerProcess([*launched(root), "mcp"], dict(os.environ)) as process:
         process.greet()
         yield process
 

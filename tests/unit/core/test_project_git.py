@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from keepmum.workspace.git.config import parse
-from keepmum.workspace.git.repository import GitContext, Remote, find_repository, git_context, remote_of
+from keepmum.workspace.git.repository import (
+    GitContext,
+    Remote,
+    changed_files,
+    find_repository,
+    git_context,
+    remote_of,
+)
+from keepmum_scanner import git_process
 
 
 @pytest.fixture
@@ -152,3 +162,25 @@ def test_an_empty_git_folder_makes_no_repository(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     found = find_repository(str(tmp_path))
     assert found is None or found.root != str(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("status", "expected"),
+    [
+        pytest.param(1, ["new.md"], id="no setting is there"),
+        pytest.param(None, None, id="git took too long, and may have been told to ignore the file"),
+    ],
+)
+def test_changed_files_are_unknown_without_the_settings(
+    repository: Path, monkeypatch: pytest.MonkeyPatch, status: int | None, expected: list[str] | None
+) -> None:
+    (repository / "new.md").write_text("x", encoding="utf-8")
+    run = git_process.run
+
+    def run_or_fail(arguments: Sequence[str], *rest: Any) -> bytes:
+        if arguments[0] == "config":
+            raise git_process.GitFailed("for this test", status)
+        return run(arguments, *rest)
+
+    monkeypatch.setattr(git_process, "run", run_or_fail)
+    assert changed_files(str(repository)) == expected
