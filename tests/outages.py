@@ -267,7 +267,9 @@ def killed(folder: Path, times: int, writers: int, between: int) -> Outcome:
         create_roles(database.addresses.admin, "owner", "app")
         migrate(database.addresses.owner)
         environ = _environ(database)
-        servers = [stack.enter_context(TeamServer(folder / name, environ=environ)) for name in ("one", "two")]
+        servers = [
+            stack.enter_context(TeamServer(folder / name, environ=environ, patient=False)) for name in ("one", "two")
+        ]
         working = Writers(writers)
         working.ports = [server.port for server in servers]
         client = Client(folder / "client", servers[0])

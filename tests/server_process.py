@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import bytecode
+import patient_launch
 
 __all__ = ["ADA", "BOB", "KEYS", "Reply", "TeamServer", "lasting_port", "without_comments"]
 
@@ -59,10 +60,20 @@ class Reply:
 class TeamServer:
     """`keepmum serve run` over the state in `home`; ended at the end of a `with`."""
 
-    def __init__(self, home: Path, *options: str, environ: Mapping[str, str] | None = None, root: Path = _ROOT) -> None:
-        """Start it from the source in `root`."""
+    def __init__(
+        self,
+        home: Path,
+        *options: str,
+        environ: Mapping[str, str] | None = None,
+        root: Path = _ROOT,
+        patient: bool = True,
+    ) -> None:
+        """Start it from the source in `root`; unless it is `patient`, with its own limits of time."""
         bytecode.share(home)
-        command = [sys.executable, "-I", str(root / "plugin" / "launch.py"), "serve", "run", "--port", "0", *options]
+        launch, arguments = root / "plugin" / "launch.py", ("serve", "run", "--port", "0", *options)
+        command = [sys.executable, "-I", str(launch), *arguments]
+        if patient:
+            command = patient_launch.command(launch, *arguments)
         self.environ = {"PATH": os.defpath, "HOME": str(home), "KEEPMUM_HOME": str(home), "API_KEYS": KEYS}
         self.environ |= environ or {}
         self.process = subprocess.Popen(command, env=self.environ, stderr=subprocess.PIPE, stdout=subprocess.PIPE)

@@ -14,6 +14,7 @@ import pytest
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
+import patient_launch
 from keepmum.embedding.fake import FakeEmbedder
 from mcp_process import ServerProcess
 
@@ -30,7 +31,7 @@ def keepmum(root: Path, project: Path) -> Keepmum:
     """Runs one command in a new project."""
 
     def call(*words: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, str(root / "plugin" / "launch.py"), *words]
+        command = patient_launch.command(root / "plugin" / "launch.py", *words, python=[sys.executable])
         return subprocess.run(
             command, capture_output=True, text=True, encoding="utf-8", timeout=LIMIT, check=False, cwd=project
         )

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from pytest_httpserver import HTTPServer
 
+import patient_launch
 from mcp_process import ServerProcess, text_of
 from rest_server import KEY, FakeServer, behind
 
@@ -34,7 +35,7 @@ def start(root: Path, project: Path) -> Iterator[Start]:  # noqa: ARG001 - sets 
     with ExitStack() as stack:
 
         def start_one(*options: str) -> ServerProcess:
-            command = [sys.executable, "-I", str(root / "plugin" / "launch.py"), "mcp", *options]
+            command = patient_launch.command(root / "plugin" / "launch.py", "mcp", *options)
             server = stack.enter_context(ServerProcess(command, dict(os.environ)))
             server.greet(client="codex")
             return server

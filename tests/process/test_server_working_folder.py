@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 import pytest
 from pytest_httpserver import HTTPServer
 
+import patient_launch
 from keepmum.workspace import credentials
 from mcp_process import ServerProcess
 from rest_server import KEY, FakeServer, behind
@@ -38,7 +38,7 @@ def start(root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
     with ExitStack() as stack:
 
         def start_one(*options: str, capabilities: object = None) -> ServerProcess:
-            command = [sys.executable, "-I", str(root / "plugin" / "launch.py"), "mcp", *options]
+            command = patient_launch.command(root / "plugin" / "launch.py", "mcp", *options)
             server = stack.enter_context(ServerProcess(command, dict(os.environ)))
             server.greet(capabilities=capabilities)
             return server

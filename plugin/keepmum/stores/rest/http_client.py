@@ -57,11 +57,11 @@ class HttpClient:
     """Sends requests to one server. Safe between threads."""
 
     def __init__(
-        self, server: Server, *, transport: httpx.BaseTransport | None = None, seconds: float = _SECONDS
+        self, server: Server, *, transport: httpx.BaseTransport | None = None, seconds: float | None = None
     ) -> None:
         self.origin = server.origin
         self.api_version: int | None = None  # the newest API of the server; None until it has answered
-        self._seconds = seconds
+        self._seconds = _SECONDS if seconds is None else seconds
         self._closed = threading.Event()
         self._headers = {
             "User-Agent": f"keepmum/{VERSION}", "Accept": "application/json", "Accept-Encoding": "identity",

@@ -1,0 +1,49 @@
+"""Starts Keepmum with limits of time that no busy machine reaches: `python3 -I tests/patient_launch.py LAUNCH ...`.
+
+The product stops waiting for another program after some seconds, and then answers without it. On a machine that stops a
+process for longer it is right to do so, but a test that expects the other program's answer would fail. Tests of the
+limits themselves start `launch.py`, or set short limits in their own process.
+"""
+
+from __future__ import annotations
+
+import runpy
+import sys
+from collections.abc import Sequence
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+from types import ModuleType
+
+__all__ = ["command"]
+
+_LONG = 600  # seconds
+_LIMITS: dict[str, dict[str, object]] = {  # by module
+    "keepmum.embedding.openai_compatible": {"_TIMEOUT_ONE": _LONG},
+    "keepmum.server.people.oidc.fetch": {"SECONDS": _LONG},
+    "keepmum.stores.postgres.access": {
+        "_SETTINGS": f"-c statement_timeout={_LONG}s -c lock_timeout={_LONG}s",
+        "_WAIT": _LONG,
+    },
+    "keepmum.stores.qdrant.collection": {"_TIMEOUT": _LONG},
+    "keepmum.stores.rest.http_client": {"_SECONDS": _LONG},
+}
+
+
+def command(launch: Path, *arguments: str, python: Sequence[str] = (sys.executable, "-I")) -> list[str]:
+    """The command that starts this `launch.py` patiently."""
+    return [*python, __file__, str(launch), *arguments]
+
+
+def _exec_module(self: SourceFileLoader, module: ModuleType) -> None:
+    """Execute a module, and then replace its limits."""
+    _PLAIN(self, module)
+    for name, value in _LIMITS.get(module.__name__, {}).items():
+        assert name in vars(module), f"{module.__name__} has no {name}"
+        setattr(module, name, value)
+
+
+if __name__ == "__main__":
+    _PLAIN = SourceFileLoader.exec_module
+    SourceFileLoader.exec_module = _exec_module  # type: ignore[assignment]
+    del sys.argv[0]
+    runpy.run_path(sys.argv[0], run_name="__main__")
