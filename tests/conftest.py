@@ -60,7 +60,7 @@ def _fix_examples() -> None:
 def _give_git_time() -> None:
     """Let Keepmum wait for git as long as a test does: what it does after two seconds is right, but not what is tested.
 
-    Only in this process; `patient_git` does it in another one.
+    Only in this process; `patient_launch` does it in another one.
     """
     process._TIMEOUT = process._STATUS_TIMEOUT = history._TIMEOUT = 60.0
 

@@ -19,11 +19,8 @@ def guarded(*command: str, options: Sequence[str] = ()) -> list[str]:
     return [sys.executable, "-I", "-S", str(ROOT / "plugin" / "launch.py"), "guard", *options, "--", *command]
 
 
-def altered(code: str, options: Sequence[str] = ("-I", "-S")) -> list[str]:
-    """The command of the guard, without its options, after this code has run in its process.
-
-    `options` are those of the interpreter.
-    """
+def altered(code: str) -> list[str]:
+    """The command of the guard, without its options, after this code has run in its process."""
     folders = [str(ROOT / name) for name in ("plugin", "scanner", "hooks")]
     lines = (
         "import os, sys",
@@ -32,7 +29,7 @@ def altered(code: str, options: Sequence[str] = ("-I", "-S")) -> list[str]:
         "from keepmum.guard import main",
         "sys.exit(main.main(sys.argv[1:]))",
     )
-    return [sys.executable, *options, "-B", "-c", "\n".join(lines)]
+    return [sys.executable, "-I", "-S", "-B", "-c", "\n".join(lines)]
 
 
 def script(code: str) -> list[str]:

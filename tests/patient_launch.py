@@ -19,6 +19,7 @@ __all__ = ["command"]
 _LONG = 600  # seconds
 _LIMITS: dict[str, dict[str, object]] = {  # by module
     "keepmum.embedding.openai_compatible": {"_TIMEOUT_ONE": _LONG},
+    "keepmum.guard.remote": {"_GRACE": _LONG},
     "keepmum.server.people.oidc.fetch": {"SECONDS": _LONG},
     "keepmum.stores.postgres.access": {
         "_SETTINGS": f"-c statement_timeout={_LONG}s -c lock_timeout={_LONG}s",
@@ -26,6 +27,8 @@ _LIMITS: dict[str, dict[str, object]] = {  # by module
     },
     "keepmum.stores.qdrant.collection": {"_TIMEOUT": _LONG},
     "keepmum.stores.rest.http_client": {"_SECONDS": _LONG},
+    "keepmum.workspace.git.history": {"_TIMEOUT": _LONG},
+    "keepmum.workspace.git.process": {"_TIMEOUT": _LONG, "_STATUS_TIMEOUT": _LONG},
 }
 
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
+import patient_launch
 from keepmum_hooks import places
 from mcp_process import LIMIT, ServerProcess, text_of
-from patient_git import launched
 
 pytestmark = pytest.mark.usefixtures("shared_bytecode")
 
@@ -43,7 +43,7 @@ def repository(tmp_path: Path) -> Path:
 @pytest.fixture
 def server(root: Path, repository: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ServerProcess]:
     monkeypatch.chdir(repository)
-    with ServerProcess([*launched(root), "mcp"], dict(os.environ)) as process:
+    with ServerProcess(patient_launch.command(root / "plugin" / "launch.py", "mcp"), dict(os.environ)) as process:
         process.greet()
         yield process
 

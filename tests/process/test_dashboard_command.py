@@ -19,7 +19,7 @@ from keepmum.cli.main import main
 from unit.dashboard.pages import Page
 
 ROOT = Path(__file__).parents[2]
-_LIMIT = 30.0  # seconds
+_LIMIT = 120.0  # seconds
 _ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+/#t=[\w-]{40,}")
 
 pytestmark = pytest.mark.usefixtures("shared_bytecode")

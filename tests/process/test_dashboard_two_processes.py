@@ -89,7 +89,7 @@ class Site:
         """The tab of a person who signs in at the provider; what one process begins the next one finishes."""
         self.idp.claims = {"groups": ["developers"], **claims}
         begun = self.post("/provider/begin", {}).body
-        location = httpx2.get(begun["address"]).headers["location"]
+        location = httpx2.get(begun["address"], timeout=60).headers["location"]
         answered = dict(parse_qsl(urlsplit(location).query))
         return self.opened(self.post("/provider/finish", {"ticket": begun["ticket"], **answered}))
 

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
+import patient_launch
 from hostile_repository import PLACES, HostileRepository, harmful_settings
 from keepmum.workspace.git.history import open_history
 from keepmum.workspace.git.repository import changed_files, find_repository, git_context, remote_of
 from keepmum_scanner.git_process import find_program
 from mcp_process import conversed
-from patient_git import launched
 
 pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="the traps are shell scripts"),
@@ -64,7 +64,7 @@ def keepmum(root: Path) -> Callable[..., str]:
             for number, (name, arguments) in enumerate(calls, 1)
         ]
         text = "".join(json.dumps({"jsonrpc": "2.0", **line}) + "\n" for line in lines) if calls else ""
-        command = [*launched(root), *words]
+        command = patient_launch.command(root / "plugin" / "launch.py", *words)
         done = conversed(command, text, cwd=cwd)
         assert done.returncode == 0 or not ok, done.stderr + done.stdout
         return done.stdout

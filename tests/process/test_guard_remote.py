@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from guard_process import ROOT, altered, environment
+import patient_launch
+from guard_process import ROOT, environment
 from hidden import assert_hidden
 from mcp_process import ServerProcess, text_of
 
@@ -152,8 +153,7 @@ def test_negotiated_version_is_sent_with_each_request(remote: Remote, start: Sta
 
 
 def test_pending_requests_are_answered_after_end_of_input(remote: Remote, start: Start) -> None:
-    patient = altered("from keepmum.guard import remote\nremote._GRACE = 60.0", [])
-    guard = start("--url", remote.url, guard=patient)
+    guard = start("--url", remote.url, guard=patient_launch.command(ROOT / "plugin" / "launch.py", "guard"))
     guard.greet()
     guard.send(
         {"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": {"name": "keep", "arguments": {"text": "late"}}}

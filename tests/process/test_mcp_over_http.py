@@ -109,7 +109,7 @@ def test_the_official_client_works(server: TeamServer, mode: str) -> None:
         sent = {"Authorization": f"Bearer {BOB}", "X-Keepmum-Project": mode}
         with anyio.fail_after(LIMIT):
             async with (
-                httpx2.AsyncClient(headers=sent, trust_env=False) as http,
+                httpx2.AsyncClient(headers=sent, trust_env=False, timeout=LIMIT) as http,
                 Client(streamable_http_client(f"http://127.0.0.1:{server.port}/mcp", http_client=http), mode=mode) as
                 client,
             ):  # fmt: skip

@@ -26,7 +26,7 @@ class Reply(NamedTuple):
 
 def request(port: int, method: str, path: str, headers: Mapping[str, str | None], body: bytes = b"") -> Reply:
     """Send exactly these headers, besides the right `Host` and the length unless they are given; None omits one."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     try:
         connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
         given = {"Host": f"127.0.0.1:{port}", "Content-Length": str(len(body)), **headers}
