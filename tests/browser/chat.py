@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from browser.conftest import PATIENCE_MS
 from browser.sample import Sample, environment
 
 __all__ = ["Chat", "chatting"]
@@ -139,6 +140,6 @@ def chatting(sample: Sample, host: bytes) -> Iterator[Chat]:
             site.server_close()
         assert server.process.stdin is not None
         server.process.stdin.close()
-        server.process.wait(10)
+        server.process.wait(PATIENCE_MS / 1000)
         assert server.process.stdout is not None
         server.process.stdout.close()

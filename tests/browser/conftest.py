@@ -9,12 +9,13 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
 
 import bytecode
 from browser.sample import Sample, environment, fill
@@ -24,6 +25,8 @@ ROOT = Path(__file__).parents[2]
 AXE = "4.14.1"
 _ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+/#t=[\w-]{40,}")
 _CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
+PATIENCE_MS = 60_000  # of every wait: what comes late on a busy machine is no failure
+expect.set_options(timeout=PATIENCE_MS)
 
 
 class Served(NamedTuple):
@@ -54,7 +57,7 @@ def chromium() -> Iterator[Browser]:
         pytest.skip("no chromium is on this machine (apt-get install --no-install-recommends chromium)")
     with sync_playwright() as playwright:
         options = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []  # root has no sandbox
-        browser = playwright.chromium.launch(executable_path=program, args=options)
+        browser = playwright.chromium.launch(executable_path=program, args=options, timeout=PATIENCE_MS)
         yield browser
         browser.close()
 
@@ -90,7 +93,7 @@ def serving(sample: Sample, **more: str) -> Iterator[Served]:
     finally:
         process.send_signal(signal.SIGINT)
         try:
-            process.wait(10)
+            process.wait(PATIENCE_MS / 1000)
         except subprocess.TimeoutExpired:
             process.kill()
         process.communicate()
@@ -115,21 +118,34 @@ def sample(written: Sample, tmp_path: Path) -> Sample:
     return copied
 
 
-# Counts the answers that are awaited; the count falls after what came was drawn.
+# Counts the answers that are awaited; the count falls after what came was drawn: the page draws what it has read, and
+# asks for what that lacks, before the next task.
 COUNT = """
 const ask = window.fetch;
 window.awaited = 0;
-window.fetch = (...given) => {
+window.fetch = async (...given) => {
     window.awaited += 1;
-    return ask(...given).finally(() => setTimeout(() => { window.awaited -= 1; }, 40));
+    try {
+        const answer = await ask(...given), body = await answer.blob(), text = await body.text();
+        return Object.assign(answer, { json: async () => JSON.parse(text), blob: async () => body });
+    } finally { setTimeout(() => { window.awaited -= 1; }); }
 };
 """
-_GO = "async route => { location.hash = route; await new Promise(done => setTimeout(done, 40)); }"
-_SETTLED = """async () => {
+# What is said stays in sight: a test may come to look at it later than a person would.
+STAYS = """
+const later = window.setTimeout;
+window.setTimeout = (act, wait, ...more) => later(act, wait >= 9000 ? 3600000 : wait, ...more);
+"""
+_GO = """route => new Promise(done => {
+    if (new URL(route, location.href).hash === location.hash) return done();
+    addEventListener("hashchange", () => setTimeout(done), { once: true });
+    location.hash = route;
+})"""
+_SETTLED = """async patience => {
     const busy = () => window.awaited > 0 || document.querySelector("[aria-busy=true], .skel")
         || !document.querySelector("main h1, main .empty");
-    const end = Date.now() + 10000;
-    for (let idle = 0; idle < 6; idle = busy() ? 0 : idle + 1) {  // effects ask only after a frame was drawn
+    const end = Date.now() + patience;
+    for (let idle = 0; idle < 2; idle = busy() ? 0 : idle + 1) {  // a list asks for more after a frame was drawn
         if (Date.now() > end) throw new Error("still loading");
         await new Promise(requestAnimationFrame);
     }
@@ -150,7 +166,18 @@ class Tab(NamedTuple):
 
     def settle(self) -> None:
         """Wait until no answer is awaited and all that came is drawn."""
-        self.page.evaluate(_SETTLED)
+        self.page.evaluate(_SETTLED, PATIENCE_MS)
+
+
+def press_sequence(page: Page, first: str, second: str) -> None:
+    """Press two keys within the time of a sequence, however long the browser takes to handle each."""
+    session, at = page.context.new_cdp_session(page), time.time()
+    for key in (first, second):
+        for kind in ("keyDown", "keyUp"):
+            given = {"type": kind, "key": key, "text": key if kind == "keyDown" else "", "timestamp": at}
+            session.send("Input.dispatchKeyEvent", given)
+        at += 0.1
+    session.detach()
 
 
 def complains(message: ConsoleMessage) -> bool:
@@ -165,9 +192,10 @@ def tab(browser: Browser, served: Served, theme: str = "light", width: int = 144
         viewport={"width": width, "height": height}, timezone_id="UTC", locale="en-GB", reduced_motion="reduce"
     )
     context.add_init_script(f"localStorage.setItem('keepmum.theme', '{theme}')")
-    context.add_init_script(COUNT)
+    for script in (STAYS, COUNT):
+        context.add_init_script(script)
     page = context.new_page()
-    page.set_default_timeout(10_000)
+    page.set_default_timeout(PATIENCE_MS)
     complaints: list[str] = []
     page.on("console", lambda message: complaints.append(message.text) if complains(message) else None)
     page.on("pageerror", lambda error: complaints.append(str(error)))
@@ -177,6 +205,7 @@ def tab(browser: Browser, served: Served, theme: str = "light", width: int = 144
         page.wait_for_selector("main h1, .empty")
         yield opened
     finally:
+        page.unroute_all(behavior="ignoreErrors")
         context.close()
 
 

@@ -17,7 +17,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from playwright.sync_api import Browser, Route, sync_playwright
+from playwright.sync_api import Browser, Route, expect, sync_playwright
 
 from browser.conftest import ROOT, Served, Tab, chromium_program, serving, tab
 from browser.sample import Sample, fill
@@ -43,6 +43,7 @@ def _bulk(one: Tab) -> None:
     one.page.locator("#memories").focus()
     for key in ("Home", "x", "j", "x"):
         one.page.keyboard.press(key)
+    expect(one.page.locator(".bulk")).to_contain_text("2 selected")
 
 
 def _edit(one: Tab) -> None:
@@ -101,7 +102,7 @@ def _write(browser: Browser, served: Served, folder: Path, theme: str) -> None:
             one.page.screenshot(path=folder / f"narrow-{name}-{theme}.png", full_page=True)
         one.page.set_viewport_size({"width": 1440, "height": 900})
         for name, (route, act) in STATES.items():
-            one.page.unroute_all()
+            one.page.unroute_all(behavior="wait")
             one.page.reload()
             one.go(route)
             act(one)

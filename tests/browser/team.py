@@ -13,7 +13,7 @@ from typing import NamedTuple
 import uvicorn
 from playwright.sync_api import Browser, Page
 
-from browser.conftest import COUNT, Tab, complains
+from browser.conftest import COUNT, PATIENCE_MS, STAYS, Tab, complains
 from browser.sample import Sample
 from keepmum.core.memory import Activity
 from keepmum.core.retention import DAY_MS
@@ -77,7 +77,7 @@ def team_serving(folder: Path) -> Iterator[TeamServed]:
                 yield TeamServed(address, keys, team, admin, folder)
             finally:
                 server.should_exit = True
-                thread.join(20)
+                thread.join(PATIENCE_MS / 1000)
 
 
 def _activity() -> Iterator[Activity]:
@@ -101,9 +101,10 @@ def signed_in(  # noqa: PLR0917 - who looks, and how
         viewport={"width": width, "height": height}, timezone_id="UTC", locale="en-GB", reduced_motion="reduce"
     )
     context.add_init_script(f"localStorage.setItem('keepmum.theme', '{theme}')")
-    context.add_init_script(COUNT)
+    for script in (STAYS, COUNT):
+        context.add_init_script(script)
     page = context.new_page()
-    page.set_default_timeout(10_000)
+    page.set_default_timeout(PATIENCE_MS)
     complaints: list[str] = []
     page.on("console", lambda message: complaints.append(message.text) if complains(message) else None)
     page.on("pageerror", lambda error: complaints.append(str(error)))

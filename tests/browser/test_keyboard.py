@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from browser.conftest import Tab
+from browser.conftest import Tab, press_sequence
 from browser.sample import Agents
 
 pytestmark = pytest.mark.heavy
@@ -19,33 +19,28 @@ def _press(page: Page, *keys: str) -> None:
         page.keyboard.press(key)
 
 
-def _said(page: Page) -> str:
-    """What the live region says last."""
-    page.wait_for_selector(".toast")
-    return page.inner_text(".toast")
-
-
 def test_search_move_select_and_act_without_a_mouse(opened: Tab) -> None:
     page = opened.page
-    _press(page, "g", "m")
-    page.wait_for_selector("[role=option]")
+    press_sequence(page, "g", "m")
+    page.wait_for_selector("#memories")
     _press(page, "/")
     page.keyboard.type("which pool gets a deploy first")
     page.wait_for_selector(".row .legs")
     _press(page, "ArrowDown")
     expect(page.locator("#memories")).to_be_focused()
-    expect(page.locator(TITLE)).to_contain_text("pool")
+    expect(page.locator(TITLE)).to_contain_text("Deploys go through the blue pool")
+    expect(page.locator("#memories")).to_have_attribute("aria-activedescendant", "memories-0")
     first = page.inner_text(TITLE)
     _press(page, "j")
     expect(page.locator(TITLE)).not_to_have_text(first)
     _press(page, "k")
     expect(page.locator(TITLE)).to_have_text(first)
-    active = page.get_attribute("#memories", "aria-activedescendant")
-    assert page.get_attribute(f"#{active}", "aria-posinset") == "1"
+    expect(page.locator("#memories")).to_have_attribute("aria-activedescendant", "memories-0")
+    expect(page.locator("#memories-0")).to_have_attribute("aria-posinset", "1")
     _press(page, "x", "j", "x")
     expect(page.locator(".bulk")).to_contain_text("2 selected")
     _press(page, "a")
-    assert "rchived" in _said(page)
+    expect(page.locator(".toast")).to_contain_text("rchived")
     expect(page.locator("#memories")).to_be_focused()
     _press(page, "u")
     expect(page.locator("[role=option]").first).to_contain_text(first)
@@ -57,7 +52,7 @@ def test_each_action_on_one_memory_has_a_key_and_can_be_undone(opened: Tab) -> N
     opened.go("memories?open=deploy.order")
     expect(page.locator(TITLE)).to_contain_text("Deploys go through the blue pool")
     _press(page, "v")
-    expect(page.locator(".detail")).to_contain_text("confirmed")
+    expect(page.locator(".detail .flag", has_text=re.compile("^confirmed$"))).to_be_visible()
     _press(page, "p")
     expect(page.locator(".detail .flag", has_text="pinned")).to_be_visible()
     for key in ("a", "w", "#"):
@@ -97,7 +92,7 @@ def test_a_secret_is_refused_at_its_field_and_what_was_typed_stays(opened: Tab) 
     expect(problem).to_contain_text("in text, line 2. Nothing was stored.")
     expect(page.get_by_label("Text", exact=True)).to_be_focused()
     expect(page.get_by_label("Text", exact=True)).to_have_value(typed)
-    assert secret not in problem.inner_text()
+    expect(problem).not_to_contain_text(secret)
 
 
 def test_when_an_agent_was_faster_both_are_shown_and_mine_can_be_taken(opened: Tab) -> None:
@@ -165,24 +160,23 @@ def test_keys_are_shown_and_can_be_switched_off(opened: Tab) -> None:
     dialog.get_by_role("button", name="switch off").press("Enter")
     _press(page, "Escape")
     expect(dialog).to_have_count(0)
-    _press(page, "g", "r")
+    press_sequence(page, "g", "r")
     assert "home" in page.evaluate("location.hash")
     page.get_by_role("link", name="Memories").press("Enter")
-    page.wait_for_selector("[role=option]")
-    assert (
-        page.evaluate("document.querySelector('kbd') && getComputedStyle(document.querySelector('kbd')).display")
-        == "none"
-    )
+    page.wait_for_selector("#memories")
+    expect(page.locator("kbd").first).to_have_css("display", "none")
 
 
 def test_handoffs_and_activity_are_undone_by_a_person(opened: Tab) -> None:
     page = opened.page
     opened.go("handoffs")
     page.get_by_role("button", name="Withdraw").first.press("Enter")
-    expect(page.locator(".toast")).to_be_visible()
+    expect(page.locator(".toast")).to_contain_text("Withdrew")
     opened.go("activity")
     page.get_by_role("button", name="Undo what Cursor did").press("Enter")
     page.locator(".since select").select_option("7")
-    page.get_by_role("button", name=re.compile(r"^Undo \d")).press("Enter")
-    expect(page.locator(".toast")).to_be_visible()
+    undo = page.get_by_role("button", name=re.compile(r"^Undo \d"))
+    expect(undo).to_be_enabled()
+    undo.press("Enter")
+    expect(page.locator(".toast")).to_contain_text("Undone, of what Cursor wrote")
     assert not opened.complaints

@@ -16,6 +16,7 @@ import pytest
 from playwright.sync_api import Browser, Frame, Page, expect
 
 from browser.chat import Chat, chatting
+from browser.conftest import PATIENCE_MS, STAYS
 from browser.sample import Agents, Sample
 from clients import npm
 
@@ -86,8 +87,9 @@ class _Shown:
 @pytest.fixture
 def page(chromium: Browser) -> Iterator[Page]:
     context = chromium.new_context(viewport={"width": 1300, "height": 900}, timezone_id="UTC", reduced_motion="reduce")
+    context.add_init_script(STAYS)
     opened = context.new_page()
-    opened.set_default_timeout(10_000)
+    opened.set_default_timeout(PATIENCE_MS)
     yield opened
     context.close()
 
@@ -100,13 +102,13 @@ def test_it_shows_what_was_asked_in_both_sandboxes(
         page, chat[0], "which pool gets a deploy first", opaque=sandbox == "opaque", strip=sandbox == "opaque"
     )
     expect(shown.inner.locator(".wl .fold").first).to_contain_text("Deploys go through the blue pool")
+    page.wait_for_function("log.some(([what, high]) => what === 'size' && high > 100 && high <= 700)")
     log = shown.log()
     assert [each[0] for each in log if each[0] in {"initialized", "call"}][:2] == ["initialized", "call"]
-    assert any(each[0] == "size" and 100 < each[1] <= 700 for each in log)
     shown.frame.evaluate(axe)
     for tab in ("Activity", "Review", "Memory"):
         shown.inner.get_by_role("tab", name=re.compile(tab)).click()
-        expect(shown.inner.get_by_role("tabpanel")).not_to_be_empty()
+        expect(shown.inner.get_by_role("tabpanel").locator(".wl, .al, .settle").first).to_be_visible()
         broken = shown.frame.evaluate("axe.run(document).then(r => r.violations.map(v => v.id))")
         assert not broken, tab
     assert not shown.complaints

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from browser.conftest import PATIENCE_MS
 from identity_provider import IdentityProvider
 from server_process import TeamServer
 
@@ -30,7 +31,7 @@ def address(tmp_path_factory: pytest.TempPathFactory, idp: IdentityProvider) -> 
 def page(chromium: Browser) -> Iterator[Page]:
     context = chromium.new_context(reduced_motion="reduce", locale="en-GB")
     opened = context.new_page()
-    opened.set_default_timeout(10_000)
+    opened.set_default_timeout(PATIENCE_MS)
     yield opened
     context.close()
 

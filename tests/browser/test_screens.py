@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser
 
-from browser.conftest import Served, Tab, Violations, serving, tab
+from browser.conftest import PATIENCE_MS, Served, Tab, Violations, serving, tab
 from browser.sample import Sample
 
 SCREENS = (
@@ -101,14 +101,16 @@ def test_the_first_paint_takes_one_call_and_few_requests(chromium: Browser, serv
     with serving(served.sample) as fresh:
         context = chromium.new_context()
         page = context.new_page()
-        asked: list[str] = []
-        page.on("request", lambda request: asked.append(request.url.partition("#")[0]))
+        page.set_default_timeout(PATIENCE_MS)
+        asked: list[tuple[str, str]] = []
+        page.on("request", lambda request: asked.append((request.url.partition("#")[0], request.post_data or "")))
         page.goto(fresh.address)
         page.wait_for_selector("main h1")
         page.wait_for_load_state("networkidle")
         context.close()
-    assert len([url for url in asked if "/api/" in url]) == 1
-    assert len([url for url in asked if not url.startswith("data:")]) <= 25
+    asked = [each for each in asked if '"live"' not in each[1]]  # asked every five seconds
+    assert len([url for url, _ in asked if "/api/" in url]) == 1
+    assert len([url for url, _ in asked if not url.startswith("data:")]) <= 25
 
 
 def test_a_second_tab_gets_the_session_of_the_first(chromium: Browser, served: Served) -> None:
@@ -119,6 +121,7 @@ def test_a_second_tab_gets_the_session_of_the_first(chromium: Browser, served: S
         first.page.reload()
         first.page.wait_for_selector("main h1")
         other = chromium.new_context().new_page()
+        other.set_default_timeout(PATIENCE_MS)
         other.goto(fresh.address)
         other.get_by_text("keepmum dashboard").first.wait_for()
         other.context.close()

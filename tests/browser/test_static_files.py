@@ -45,6 +45,11 @@ def test_no_module_can_make_markup_or_code_of_text() -> None:
     assert not [each for each in found if each[1]]
 
 
+def test_no_effect_waits_for_a_frame() -> None:
+    """A key that comes before a frame is drawn acts on what the page holds, so its bindings must be there."""
+    assert not [path.name for path in MODULES if re.search(r"\buseEffect\b", path.read_text(encoding="utf-8"))]
+
+
 def test_nothing_is_loaded_from_elsewhere() -> None:
     files = [path for folder in (STATIC, OF_SERVER) for path in folder.rglob("*.*") if path.parent.name != "vendor"]
     texts = {path.name: path.read_text(encoding="utf-8") for path in files}

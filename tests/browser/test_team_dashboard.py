@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from browser.conftest import Tab, Violations
+from browser.conftest import PATIENCE_MS, Tab, Violations, press_sequence
 from browser.sample import Sample
 from browser.team import API, TITLES, WEB, TeamServed, enter_key, signed_in, team_serving
 from keepmum.server.people.keys import make_key
@@ -27,7 +27,7 @@ def served(tmp_path: Path) -> Iterator[TeamServed]:
 def page(chromium: Browser) -> Iterator[Page]:
     context = chromium.new_context(reduced_motion="reduce", locale="en-GB")
     opened = context.new_page()
-    opened.set_default_timeout(10_000)
+    opened.set_default_timeout(PATIENCE_MS)
     complaints: list[str] = []
     opened.on("pageerror", lambda error: complaints.append(str(error)))
     yield opened
@@ -68,6 +68,7 @@ def test_a_reader_signs_in_and_sees_the_project_without_actions(page: Page, serv
     assert page.get_by_role("link", name="Health").count() == 0
     page.get_by_role("link", name="On your team").click()
     page.get_by_role("button", name="Sign out").click()
+    expect(page.get_by_label("Your key for this server")).to_be_visible()
     page.goto(served.address)
     expect(page.get_by_label("Your key for this server")).to_be_visible()
 
@@ -88,6 +89,7 @@ def test_a_curator_changes_a_memory_and_sees_no_trace_of_the_administration(
         for name in ("People", "Keys", "Audit", "Usage"):
             assert one.page.get_by_role("link", name=name, exact=True).count() == 0
         one.page.keyboard.press("?")
+        expect(one.page.get_by_role("dialog")).to_contain_text("go to memories")
         expect(one.page.get_by_role("dialog")).not_to_contain_text("go to people")
         assert not [url for url in asked if "/admin/" in url]
         assert not one.complaints
@@ -170,8 +172,7 @@ def test_the_sign_in_breaks_no_rule(page: Page, served: TeamServed, violations: 
 
 def test_a_person_is_added_gets_a_role_and_is_removed(root: Tab, served: TeamServed) -> None:
     page = root.page
-    page.keyboard.press("g")
-    page.keyboard.press("p")
+    press_sequence(page, "g", "p")
     page.get_by_role("button", name="Add someone").press("Enter")
     expect(page.get_by_label("Name")).to_be_focused()
     page.keyboard.type("mia")
@@ -376,4 +377,4 @@ def test_names_are_text_whatever_they_hold(root: Tab, served: TeamServed) -> Non
 def test_who_is_withdrawn_while_they_look_is_signed_out(root: Tab, served: TeamServed) -> None:
     root.go("people")
     served.admin.withdraw_key(served.admin.keys_of("root")[0].id)
-    expect(root.page.get_by_label("Your key for this server")).to_be_visible(timeout=6_000)
+    expect(root.page.get_by_label("Your key for this server")).to_be_visible()

@@ -1,7 +1,7 @@
 // The page: navigation, keys that work everywhere, and the screen that the address names.
-import { html, render, useEffect, useRef, useState } from "./vendor/preact.js";
+import { html, render, useLayoutEffect, useRef, useState } from "./vendor/preact.js";
 import { connectServer } from "./lib/api.js";
-import { keysAreOn, listen, switchKeys, useKeys } from "./lib/keys.js";
+import { keysAreOn, listen, switchKeys, takeEarly, useKeys } from "./lib/keys.js";
 import { Empty, Icon, Logo, Problem, Skeleton, Toast } from "./lib/parts.js";
 import { address, go, useRoute } from "./lib/route.js";
 import { refreshAbout, undo, useHost, useShared, watchChanges } from "./lib/state.js";
@@ -30,7 +30,7 @@ function switchTheme() {
 /** All pages; null until it is known which. An administrator of a server has more, whose modules nobody else loads. @param {any} about */
 function usePages(about) {
   const [more, set] = useState(/** @type {Record<string, PageOf> | null} */ (null)), admin = about && JSON.stringify(about.admin || null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!about) return;
     if (about.admin) import("./admin/pages.js").then(({ pagesOf }) => set(pagesOf(about.admin)), () => set({})); else set({});
   }, [admin]);
@@ -65,7 +65,7 @@ const current = () => Object.fromEntries(new URLSearchParams(location.hash.split
 /** @param {{ pages: Record<string, PageOf>, onClose: () => void }} props */
 function Keys({ pages, onClose }) {
   const box = useRef(null), [on, setOn] = useState(keysAreOn());
-  useEffect(() => { if (box.current && !box.current.open) box.current.showModal(); }, []);
+  useLayoutEffect(() => { if (box.current && !box.current.open) box.current.showModal(); }, []);
   const more = Object.values(pages).filter(page => page.key).map(page => /** @type {[string[], string]} */ ([["g", page.key], `go to ${page.title.toLowerCase()}`]));
   const flip = () => { switchKeys(!on); setOn(!on); };
   return html`<dialog class="card" ref=${box} aria-labelledby="keys-title" onClose=${onClose}><header><h2 id="keys-title">Keys</h2>
@@ -78,8 +78,8 @@ function Keys({ pages, onClose }) {
 /** @param {{ name: string, page: PageOf, params: URLSearchParams }} props a screen, loaded when first shown */
 function Page({ name, page, params }) {
   const [loaded, set] = useState({});
-  useEffect(() => { page.load().then(({ Screen }) => set({ name, Screen }), error => set({ name, error })); }, [name]);
-  useEffect(() => { document.title = `${page.title} · Keepmum`; }, [name]);
+  useLayoutEffect(() => { page.load().then(({ Screen }) => set({ name, Screen }), error => set({ name, error })); }, [name]);
+  useLayoutEffect(() => { document.title = `${page.title} · Keepmum`; }, [name]);
   if (loaded.error && loaded.name === name) return html`<div class="main"><${Problem} error=${{ message: "The dashboard was closed. Run `keepmum dashboard` again." }} /></div>`;
   if (loaded.name !== name) return html`<div class="main"><${Skeleton} busy /></div>`;
   return html`<${loaded.Screen} params=${params} />`;
@@ -95,13 +95,13 @@ function App() {
   const { screen: wanted, params } = useRoute(), { about, caveat } = useShared(), keys = params.has("keys");
   const known = usePages(about), pages = known || PAGES, waits = !known && !Object.hasOwn(PAGES, wanted);
   const screen = waits || Object.hasOwn(pages, wanted) ? wanted : "home";
-  useEffect(() => { if (waits) refreshAbout().catch(() => go("home", {}, true)); }, []);
+  useLayoutEffect(() => { if (waits) refreshAbout().catch(() => go("home", {}, true)); }, []);
   useKeys({
     ...Object.fromEntries(Object.entries(pages).filter(([, page]) => page.key).map(([name, page]) => [`g ${page.key}`, () => go(name)])),
     "g h": () => go("home"), "g m": () => go("memories"), "g r": () => go("review"), "g a": () => go("activity"),
     "g o": () => go("handoffs"), "g d": () => go("health"), r: () => go("review"), t: switchTheme, u: () => { undo(); },
     "?": () => go(screen, { ...current(), keys: "1" }),
-    "/": () => { const field = document.querySelector("input[type=search]"); if (field instanceof HTMLElement) field.focus(); else go("memories", { find: "1" }); },
+    "/": () => { const field = document.querySelector("input[type=search]"); if (field instanceof HTMLElement) field.focus(); else { takeEarly(); go("memories", { find: "1" }); } },
   });
   const close = () => { const rest = current(); delete rest.keys; go(screen, rest, true); };
   return html`<a class="skip" href="#main" onClick=${skip}>Skip to the content</a><div class="app"><${Side} about=${about} pages=${pages} screen=${screen} />

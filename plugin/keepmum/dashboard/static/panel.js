@@ -1,5 +1,5 @@
 // The panel in the chat (an MCP App): its host asks the server for it, and it can do no more than the model can.
-import { html, render, useEffect, useRef, useState } from "./vendor/preact.js";
+import { html, render, useLayoutEffect, useRef, useState } from "./vendor/preact.js";
 import { connect } from "./lib/bridge.js";
 import { Empty, Icon, Logo, Toast } from "./lib/parts.js";
 import { Refused, useHost, useShared, watchChanges } from "./lib/state.js";
@@ -81,7 +81,7 @@ function Panel() {
   const [, draw] = useState(0), [tab, setTab] = useState("memory"), [open, setOpen] = useState(""), [fit, setFit] = useState(""), { about, caveat } = useShared();
   redraw = () => draw(n => n + 1);
   const show = id => { setTab("memory"); setOpen(id); };
-  useEffect(() => {
+  useLayoutEffect(() => {
     const follow2 = event => linked(event, show);
     document.addEventListener("click", follow2);
     return () => document.removeEventListener("click", follow2);

@@ -2,7 +2,7 @@
 
 import { Refused } from "./state.js";
 
-const TAB = "keepmum.tab";
+const TAB = "keepmum.tab", LOCK = "keepmum.tab"; // each tab that has the secret shares the lock
 const secret = () => sessionStorage.getItem(TAB) || "";
 
 /** @param {string} path @param {unknown} [body] @returns {Promise<Response>} */
@@ -31,16 +31,23 @@ async function shareSession() {
   channel.onmessage = ({ data }) => {
     if (data === "ask" && secret()) channel.postMessage({ tab: secret() });
   };
-  if (secret()) return;
-  const asking = new BroadcastChannel("keepmum");
+  if (!secret()) await askTabs();
+  if (secret() && navigator.locks) navigator.locks.request(LOCK, { mode: "shared" }, () => new Promise(() => {}));
+}
+
+/** Waits for the secret of another tab, however busy that is; who gets the lock alone knows that there is none. */
+async function askTabs() {
+  const asking = new BroadcastChannel("keepmum"), end = new AbortController();
   const given = new Promise(resolve => {
     asking.onmessage = ({ data }) => { if (data && typeof data.tab === "string") resolve(data.tab); };
-    setTimeout(resolve, 300);
+    if (navigator.locks) navigator.locks.request(LOCK, { signal: end.signal }, resolve).catch(() => {});
+    else setTimeout(resolve, 3000); // a server without HTTPS
   });
   asking.postMessage("ask");
   const tab = await given;
+  end.abort();
   asking.close();
-  if (tab) sessionStorage.setItem(TAB, tab);
+  if (typeof tab === "string") sessionStorage.setItem(TAB, tab);
 }
 
 /** @returns {Promise<import("./state.js").Host>} */

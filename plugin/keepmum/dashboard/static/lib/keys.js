@@ -1,12 +1,13 @@
 // Single keys and short sequences. They act outside fields only, without modifiers, and can be switched off.
-import { useEffect, useRef } from "../vendor/preact.js";
+import { useLayoutEffect, useRef } from "../vendor/preact.js";
+import { route } from "./route.js";
 
 /** @typedef {Record<string, (event: KeyboardEvent) => void>} Bindings names as in `event.key`, `g m`, `mod+Enter` */
 
 /** @type {{ current: Bindings }[]} the last one that knows a key is called */
 const layers = [];
 const STORED = "keepmum.keys";
-let on = stored() !== "off", prefix = "", prefixAt = 0;
+let on = stored() !== "off", prefix = "", prefixAt = 0, early = "";
 
 function stored() {
   try { return localStorage.getItem(STORED); } catch { return null; } // a sandbox has no storage
@@ -20,17 +21,29 @@ export function switchKeys(wanted) {
   try { localStorage.setItem(STORED, on ? "on" : "off"); } catch { /* lasts until the page is closed */ }
 }
 
-/** Keys of a component, as long as it is shown. @param {Bindings} bindings */
+/**
+ * Keys of a component, as long as it is shown. The next key may come before a frame is drawn, and acts on what the page
+ * holds by then; so here and in all modules, effects are those of the layout, which run with the change of the page.
+ * @param {Bindings} bindings
+ */
 export function useKeys(bindings) {
   const layer = useRef(bindings);
   layer.current = bindings;
-  useEffect(() => {
+  useLayoutEffect(() => {
     layers.push(layer);
     return () => { layers.splice(layers.indexOf(layer), 1); };
   }, []);
 }
 
-const isField = target => target instanceof HTMLElement
+/** What was typed for the search before its field was there. @returns {string} */
+export function takeEarly() {
+  const text = early;
+  early = "";
+  return text;
+}
+
+/** @param {EventTarget | null} target */
+export const isField = target => target instanceof HTMLElement
   && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/u.test(target.tagName)) && target.getAttribute("type") !== "checkbox";
 
 const find = name => layers.map(layer => layer.current[name]).filter(Boolean).pop();
@@ -45,6 +58,11 @@ function pressed(event) {
   if (event.defaultPrevented || event.isComposing) return;
   const always = event.key === "Escape" || event.ctrlKey || event.metaKey;
   if (isField(event.target) && !always) return;
+  if (!always && !event.altKey && event.key.length === 1 && route().params.has("find")) {
+    early += event.key;
+    event.preventDefault();
+    return;
+  }
   if (!always && !on && event.key.length === 1) return;
   let name = nameOf(event);
   if (prefix && event.timeStamp - prefixAt < 1500 && find(`${prefix} ${name}`)) name = `${prefix} ${name}`;

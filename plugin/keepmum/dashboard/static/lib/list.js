@@ -1,5 +1,5 @@
 // A listbox that draws only the rows in sight: one tab stop, and each row knows its place among all of them.
-import { html, useEffect, useLayoutEffect, useRef, useState } from "../vendor/preact.js";
+import { html, useLayoutEffect, useRef, useState } from "../vendor/preact.js";
 
 const OVER = 5; // rows drawn above and below what is in sight
 const PAGE = 60; // rows asked for at once
@@ -30,18 +30,18 @@ export function useRows(load, key, again) {
     }
     draw(n => n + 1);
   };
-  useEffect(() => {
+  useLayoutEffect(() => {
     const old = box.current, kept = old.key === key;
     // The same list read again keeps its rows in sight until the new ones are there.
     box.current = { key, again, rows: kept ? old.rows.slice() : [], total: kept ? old.total : -1, asked: new Set(), error: null, extra: kept ? old.extra : null };
     fetchPage(0);
   }, [key, again]);
-  const { rows, total, error, extra } = box.current;
+  const { rows, total, error, extra } = box.current, ready = box.current.key === key && total >= 0;
   const show = (first, last) => {
     for (let page = Math.floor(first / PAGE); page <= Math.floor(Math.max(first, last - 1) / PAGE); page++) fetchPage(page);
   };
   const retry = () => { box.current.asked.clear(); fetchPage(0); };
-  return { rows, total, error, extra, show, retry, redraw: () => draw(n => n + 1) };
+  return { rows, total, error, extra, ready, show, retry, redraw: () => draw(n => n + 1) };
 }
 
 /** @param {import("../vendor/preact.js").Ref<HTMLElement>} box @param {number} height of a row */
@@ -69,8 +69,8 @@ export function List(props) {
   const box = useRef(null), view = useWindow(box, height);
   const first = Math.max(0, Math.floor(view.top / height) - OVER);
   const last = Math.min(total, Math.ceil((view.top + view.size) / height) + OVER);
-  useEffect(() => { if (total > 0) props.onShow(first, last); }, [first, last, total]);
-  useEffect(() => { // the active row stays in sight
+  useLayoutEffect(() => { if (total > 0) props.onShow(first, last); }, [first, last, total]);
+  useLayoutEffect(() => { // the active row stays in sight
     const element = box.current;
     if (!element || active < 0) return;
     const top = active * height;

@@ -1,5 +1,5 @@
 // Small pieces that several screens show. Text of a memory is always a text node.
-import { html, useEffect, useRef } from "../vendor/preact.js";
+import { html, useLayoutEffect, useRef } from "../vendor/preact.js";
 import { agentOf, tell, undo, useLate, useShared } from "./state.js";
 import { ago, exact, iso, short } from "./time.js";
 import { FLAGS, hundredths } from "./words.js";
@@ -53,7 +53,7 @@ export const Who = ({ id }) => {
 /** The `ref` of a field that is the one to type into when it appears. */
 export function useFocus() {
   const field = useRef(null);
-  useEffect(() => { field.current.focus(); }, []);
+  useLayoutEffect(() => { field.current.focus(); }, []);
   return field;
 }
 
@@ -118,7 +118,7 @@ export const Empty = ({ title, children }) => html`<section class="card empty"><
 /** The last thing that happened, with its undo; said once by screen readers. @param {{ inside?: boolean }} props */
 export function Toast({ inside }) {
   const { notice } = useShared(), timer = useRef(0);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!notice) return undefined;
     timer.current = window.setTimeout(() => tell(null), notice.bad ? 15_000 : 9000);
     return () => clearTimeout(timer.current);

@@ -1,5 +1,5 @@
 // Where the user is, in the fragment of the address: `#/memories?q=deploy&open=mem_…`. Each view has one.
-import { useEffect, useState } from "../vendor/preact.js";
+import { useLayoutEffect, useState } from "../vendor/preact.js";
 
 /** @typedef {{ screen: string, params: URLSearchParams }} Route */
 
@@ -26,7 +26,7 @@ export function go(screen, params = {}, replace = false) {
 /** @returns {Route} drawn again when it changes */
 export function useRoute() {
   const [now, set] = useState(route);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const update = () => set(route());
     for (const name of ["hashchange", "popstate", "routed"]) window.addEventListener(name, update);
     return () => { for (const name of ["hashchange", "popstate", "routed"]) window.removeEventListener(name, update); };

@@ -1,8 +1,8 @@
 // What all screens share: the host that answers, agents by name, what was said last, and what can be undone.
-import { useEffect, useRef, useState } from "../vendor/preact.js";
+import { useLayoutEffect, useRef, useState } from "../vendor/preact.js";
 
 /**
- * @typedef {{ now: number, changes: number, agents: Record<string, Agent>, caveat: string, data: any, about?: any }} Answer
+ * @typedef {{ now: number, changes: number, agents: Record<string, Agent>, caveat: string, data: any, about?: any, asked?: number }} Answer asked: its number in the order of the calls
  * @typedef {{ title: string, colour: string }} Agent
  * @typedef {{ ask: (view: string, args?: any) => Promise<Answer>, change: (verb: string, args?: any) => Promise<Answer>,
  *   download?: (args: any) => Promise<Blob> }} Host
@@ -24,7 +24,7 @@ let host;
 /** @type {Record<string, Agent>} */
 const agents = {};
 const shared = {
-  /** @type {any} */ about: null, changes: -1, mine: 0, caveat: "", now: Date.now(),
+  /** @type {any} */ about: null, changes: -1, mine: 0, caveat: "", now: Date.now(), asked: 0,
   /** @type {Notice | null} */ notice: null,
 };
 /** @type {Set<() => void>} */
@@ -36,8 +36,16 @@ const undoable = [];
 
 const publish = () => { for (const watcher of watchers) watcher(); };
 
+let calls = 0;
+
+/** Answers that know the order of the calls. @param {(what: string, args?: any) => Promise<Answer>} call @returns {(what: string, args?: any) => Promise<Answer>} */
+const numbered = call => async (what, args) => {
+  const asked = ++calls;
+  return { ...await call(what, args), asked };
+};
+
 /** @param {Host} wanted */
-export function useHost(wanted) { host = wanted; }
+export function useHost(wanted) { host = { ...wanted, ask: numbered(wanted.ask), change: numbered(wanted.change) }; }
 
 /** @returns {Host} */
 export const currentHost = () => host;
@@ -45,9 +53,11 @@ export const currentHost = () => host;
 /** @param {string} id @returns {Agent} */
 export const agentOf = id => agents[id] || { title: id || "unknown", colour: "#7d8590" };
 
-/** What every answer carries. @param {Answer} answer @returns {any} its data */
+/** What every answer carries. One that was overtaken by the answer to a later call says nothing new. @param {Answer} answer @returns {any} its data */
 function take(answer) {
   Object.assign(agents, answer.agents);
+  if ((answer.asked || 0) < shared.asked && answer.changes <= shared.changes) return answer.data;
+  shared.asked = Math.max(shared.asked, answer.asked || 0);
   shared.now = answer.now || Date.now();
   const news = (answer.about && JSON.stringify(answer.about) !== JSON.stringify(shared.about))
     || answer.caveat !== shared.caveat || answer.changes !== shared.changes;
@@ -58,9 +68,11 @@ function take(answer) {
   return answer.data;
 }
 
-/** The first call carries what every screen needs. @param {string} view @param {any} [args] */
-export const ask = async (view, args = {}) =>
-  take(await host.ask(view, shared.about ? args : { ...args, about: true }));
+/** The first call carries what every screen needs. @param {string} view @param {any} args */
+const answerOf = (view, args) => host.ask(view, shared.about ? args : { ...args, about: true });
+
+/** @param {string} view @param {any} [args] */
+export const ask = async (view, args = {}) => take(await answerOf(view, args));
 
 /** Asks again for the counts of the navigation. */
 export const refreshAbout = async () => take(await host.ask("live", { about: true }));
@@ -68,7 +80,7 @@ export const refreshAbout = async () => take(await host.ask("live", { about: tru
 /** A component that shows shared values is drawn again when they change. @returns {typeof shared} */
 export function useShared() {
   const [, draw] = useState(0);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const watcher = () => draw(n => n + 1);
     watchers.add(watcher);
     return () => { watchers.delete(watcher); };
@@ -138,24 +150,29 @@ export function useAsk(view, args, live = false) {
   const [state, set] = useState(/** @type {{ data: any, error: any, busy: boolean }} */ ({ data: null, error: null, busy: true }));
   const [again, setAgain] = useState(0), { changes } = useShared(), key = JSON.stringify([view, args, again]);
   const last = useRef(0), got = useRef({ key: "", changes: -1 });
-  useEffect(() => {
-    if (got.current.key === key && (!live || got.current.changes === changes)) return;
+  useLayoutEffect(() => {
     const mine = ++last.current;
+    if (got.current.key === key && (!live || got.current.changes === changes)) {
+      set(old => (old.busy || old.error ? { ...old, error: null, busy: false } : old)); // what was asked meanwhile is not wanted any more
+      return;
+    }
     set(old => ({ ...old, busy: true }));
-    ask(view, args).then(data => {
-      if (mine !== last.current) return;
-      got.current = { key, changes: shared.changes };
-      set({ data, error: null, busy: false });
+    answerOf(view, args).then(answer => {
+      if (mine === last.current) {
+        got.current = { key, changes: answer.changes };
+        set({ data: answer.data, error: null, busy: false });
+      }
+      take(answer); // last: who is drawn again by it has this answer already
     }, error => { if (mine === last.current) set(old => ({ ...old, error, busy: false })); });
   }, [key, live && changes]);
-  useEffect(() => () => { last.current++; }, []);
+  useLayoutEffect(() => () => { last.current++; }, []);
   return { ...state, reload: () => setAgain(n => n + 1) };
 }
 
 /** True after a time of waiting, so that a fast answer shows no skeleton. @param {boolean} waiting */
 export function useLate(waiting, after = 150) {
   const [late, setLate] = useState(false);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!waiting) { setLate(false); return undefined; }
     const timer = setTimeout(() => setLate(true), after);
     return () => clearTimeout(timer);

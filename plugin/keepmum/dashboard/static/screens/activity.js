@@ -1,5 +1,5 @@
 // Who wrote, used and was refused what; and a way to take back what one agent wrote.
-import { html, useEffect, useState } from "../vendor/preact.js";
+import { html, useLayoutEffect, useState } from "../vendor/preact.js";
 import { Bars } from "../lib/charts.js";
 import { Btn, Chip, Icon, Problem, Skeleton, When, Who } from "../lib/parts.js";
 import { address, go } from "../lib/route.js";
@@ -34,14 +34,14 @@ function UndoAgent({ agent, onDone, onLeave }) {
     ${error && html`<${Problem} error=${error} />`}<${Skeleton} busy=${busy && !data} />
     ${data && html`<p>${data.count ? `${counted(data.count, "memory", "memories")} would be as before:` : "Nothing to undo."}</p><ul class="undo" tabindex="0" aria-label="What would be undone">${data.rows.map(row => html`<li key=${row.id}><span class="muted">${row.does}</span> ${row.title || "(no title)"}</li>`)}
       ${data.skipped.map(row => html`<li key=${row.id} class="muted">stays: ${row.title} (${row.why})</li>`)}</ul>`}
-    <div class="acts2"><${Btn} bad disabled=${!data || !data.count} on=${run}>Undo ${data && data.count ? figures(data.count) : ""}<//><${Btn} quiet on=${onLeave}>Leave<//></div></section>`;
+    <div class="acts2"><${Btn} bad disabled=${busy || !data || !data.count} on=${run}>Undo ${data && data.count ? figures(data.count) : ""}<//><${Btn} quiet on=${onLeave}>Leave<//></div></section>`;
 }
 
 export function Screen({ params }) {
   const what = params.get("what") || "", agent = params.get("agent") || "", [undoing, setUndoing] = useState("");
   const args = { limit: 100, cards: true, ...(what ? { what } : {}), ...(agent ? { agent } : {}) }, { data, error, busy, reload } = useAsk("activity", args, true);
   const [more, setMore] = useState([]), [cursor, setCursor] = useState("");
-  useEffect(() => { setMore([]); setCursor(data ? data.cursor : ""); }, [data]);
+  useLayoutEffect(() => { setMore([]); setCursor(data ? data.cursor : ""); }, [data]);
   const grow = async () => { const found = await ask("activity", { ...args, cards: false, cursor }); setMore([...more, ...found.entries]); setCursor(found.cursor); };
   const set = next => go("activity", { what, agent, ...next }, true);
   const entries = data ? [...data.entries, ...more] : [];

@@ -1,5 +1,5 @@
 // One memory: its text, why it is there, where it comes from, whether it still holds, and what can be done about it.
-import { html, useState } from "../vendor/preact.js";
+import { html, useLayoutEffect, useRef, useState } from "../vendor/preact.js";
 import { Curve } from "../lib/charts.js";
 import { diff, shortened } from "../lib/diff.js";
 import { useKeys } from "../lib/keys.js";
@@ -103,12 +103,23 @@ function actionsOf(view, done, edit) {
   });
 }
 
+/** The keys of what is open; one that comes while it is loading acts when it is there. @param {any} view @param {any} error @param {Record<string, () => void>} run @param {boolean} waits */
+function useActions(view, error, run, waits) {
+  const early = useRef("");
+  useKeys(waits ? Object.fromEntries(["v", "e", "p", "a", "w", "#"].map(key => [key, () => { early.current = key; }])) : run);
+  useLayoutEffect(() => {
+    const act = run[early.current];
+    early.current = "";
+    if (act) act();
+  }, [Boolean(view), error]);
+}
+
 /** @param {{ id: string, picked?: Set<string>, onBack: () => void, onChanged: (gone?: boolean) => void }} props */
 export function Detail({ id, picked, onBack, onChanged }) {
   const { data, error, busy, reload } = useAsk("memory", { id }, true), [editing, setEditing] = useState(false);
   const done = (gone = false) => { reload(); onChanged(gone); };
-  const run = data && !editing && !(picked && picked.size) ? actionsOf(data, done, () => setEditing(true)) : {};
-  useKeys(run);
+  const keys = !editing && !(picked && picked.size), run = data && keys ? actionsOf(data, done, () => setEditing(true)) : {};
+  useActions(data, error, run, !data && keys);
   if (error && !data) return html`<article class="detail" aria-label="Memory"><${Problem} error=${error} retry=${reload} /></article>`;
   if (!data) return html`<article class="detail" aria-label="Memory" aria-busy="true"><${Skeleton} busy=${busy} lines=${8} /></article>`;
   if (editing) return html`<article class="detail" aria-label="Edit memory"><${Edit} memory=${data.memory} onDone=${() => { setEditing(false); done(); }} onLeave=${() => setEditing(false)} /></article>`;

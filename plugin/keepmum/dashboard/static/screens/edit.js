@@ -1,5 +1,5 @@
 // Editing in place. A refusal stands at its field and keeps what was typed; a change by someone else shows both.
-import { html, useEffect, useRef, useState } from "../vendor/preact.js";
+import { html, useLayoutEffect, useRef, useState } from "../vendor/preact.js";
 import { diff } from "../lib/diff.js";
 import { useKeys } from "../lib/keys.js";
 import { Btn, Diff, Icon } from "../lib/parts.js";
@@ -33,7 +33,7 @@ function problemOf(error, name) {
 /** @param {{ name: keyof Draft, draft: Draft, set: any, error: any, rows?: number, limit: number }} props */
 function Field({ name, draft, set, error, rows = 0, limit }) {
   const box = useRef(null), problem = problemOf(error, name);
-  useEffect(() => { if (problem && box.current) { box.current.focus(); if (rows) select(box.current, lineOf(error, name)); } }, [error]);
+  useLayoutEffect(() => { if (problem && box.current) { box.current.focus(); if (rows) select(box.current, lineOf(error, name)); } }, [error]);
   const id = `edit-${name}`, more = { id, ref: box, class: "in", value: draft[name], maxlength: limit, "aria-invalid": problem ? "true" : undefined,
     "aria-describedby": problem ? `${id}-problem` : undefined, onInput: event => set({ ...draft, [name]: event.target.value }) };
   return html`<div class=${`field ${problem ? "err" : ""}`}><label for=${id}>${sentence(name)}${name === "tags" ? ", with commas" : ""}</label>

@@ -1,5 +1,5 @@
 // What works, what is wrong, secrets, and how it is set.
-import { html, useEffect, useState } from "../vendor/preact.js";
+import { html, useLayoutEffect, useRef, useState } from "../vendor/preact.js";
 import { Btn, Icon, Plain, Problem, Skeleton } from "../lib/parts.js";
 import { address } from "../lib/route.js";
 import { act, ask, may, useAsk } from "../lib/state.js";
@@ -18,10 +18,13 @@ const Checks = ({ checks }) => html`<${Part} title="Store, search and clients">$
 
 /** The search for secrets in what is stored: started by hand, polled. */
 function useAudit() {
-  const [state, set] = useState(null), [error, setError] = useState(null);
-  const look = start => ask("audit", { start }).then(set, setError);
-  useEffect(() => { look(false); }, []);
-  useEffect(() => {
+  const [state, set] = useState(null), [error, setError] = useState(null), last = useRef(0);
+  const look = start => {
+    const mine = ++last.current, newest = take => found => { if (mine === last.current) take(found); };
+    return ask("audit", { start }).then(newest(set), newest(setError));
+  };
+  useLayoutEffect(() => { look(false); }, []);
+  useLayoutEffect(() => {
     if (!state || state.state !== "running") return undefined;
     const timer = setTimeout(() => look(false), 1000);
     return () => clearTimeout(timer);

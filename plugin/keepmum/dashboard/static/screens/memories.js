@@ -1,9 +1,9 @@
 // All memories: search, filters with counts, selection, and the open one.
-import { html, useEffect, useMemo, useRef, useState } from "../vendor/preact.js";
-import { useKeys } from "../lib/keys.js";
+import { html, useLayoutEffect, useMemo, useRef, useState } from "../vendor/preact.js";
+import { isField, takeEarly, useKeys } from "../lib/keys.js";
 import { List, useRows } from "../lib/list.js";
 import { Box, Btn, Dot, Empty, Flag, Icon, Legs, Marked, Problem, Skeleton, When, Who } from "../lib/parts.js";
-import { go } from "../lib/route.js";
+import { go, route } from "../lib/route.js";
 import { ask, currentHost, tell, useShared } from "../lib/state.js";
 import { counted, figures, KINDS } from "../lib/words.js";
 import { Bulk } from "./bulk.js";
@@ -21,23 +21,39 @@ const Summary = row => html`<span class="pick"><${Box} checked=${row.picked} /><
     ${row.flags.slice(0, 2).map(flag => html`<${Dot} /><${Flag} name=${flag} />`)}
     ${row.hit && html`<${Dot} /><${Legs} hit=${row.hit} />`}</span>`;
 
-/** Writes to the address 150 ms after the last key. @param {{ params: URLSearchParams, set: any, onDown: () => void }} props */
-function Search({ params, set, onDown }) {
+/**
+ * Writes to the address 150 ms after the last key, or when the list is wanted.
+ * @param {{ params: URLSearchParams, set: any, onDown: (another: boolean) => void, onType: () => void }} props
+ */
+function Search({ params, set, onDown, onType }) {
   const [text, setText] = useState(params.get("q") || ""), timer = useRef(0), field = useRef(null);
-  useEffect(() => { if (document.activeElement !== field.current) setText(params.get("q") || ""); }, [params.get("q")]);
-  useEffect(() => { if (params.has("find") && field.current) { field.current.focus(); set({ find: "" }); } }, [params.has("find")]);
-  const typed = event => {
-    const value = event.target.value;
+  useLayoutEffect(() => { if (document.activeElement !== field.current) setText(params.get("q") || ""); }, [params.get("q")]);
+  const find = value => {
+    clearTimeout(timer.current);
+    const another = value.trim() !== (params.get("q") || "");
+    if (another) set({ q: value.trim(), open: "" });
+    return another;
+  };
+  const typed = value => {
     setText(value);
+    onType();
     clearTimeout(timer.current);
     timer.current = window.setTimeout(() => set({ q: value.trim(), open: "" }), 150);
   };
+  useLayoutEffect(() => {
+    if (!params.has("find") || !field.current) return;
+    const early = takeEarly();
+    field.current.focus();
+    set({ find: "" });
+    if (early) typed(text + early);
+  }, [params.has("find")]);
+  useLayoutEffect(() => () => clearTimeout(timer.current), []);
   const pressed = event => {
-    if (event.key === "ArrowDown" || event.key === "Enter") { event.preventDefault(); onDown(); }
-    if (event.key === "Escape") { event.stopPropagation(); if (text) { setText(""); set({ q: "", open: "" }); } else onDown(); }
+    if (event.key === "ArrowDown" || event.key === "Enter") { event.preventDefault(); onDown(find(event.target.value)); }
+    if (event.key === "Escape") { event.stopPropagation(); if (text) { setText(""); find(""); } else onDown(find("")); }
   };
   return html`<label class="search"><${Icon} name="search" /><span class="vh">Search memories</span><input type="search" ref=${field} value=${text}
-    onInput=${typed} onKeyDown=${pressed} maxlength="1000" placeholder="Ask, or type words" autocomplete="off" spellcheck=${false} /><kbd aria-hidden="true">/</kbd></label>`;
+    onInput=${event => typed(event.target.value)} onKeyDown=${pressed} maxlength="1000" placeholder="Ask, or type words" autocomplete="off" spellcheck=${false} /><kbd aria-hidden="true">/</kbd></label>`;
 }
 
 // How many there are; with a query, what the colours mean.
@@ -72,13 +88,13 @@ function useMoves(list, [active, setActive], [picked, setPicked], set) {
 /** Beside the list there is always one open, and the open one is the active one. */
 function useOpen(list, open, [active, setActive], onOpen) {
   const beside = wide();
-  useEffect(() => {
+  useLayoutEffect(() => {
     const at = list.rows.findIndex(row => row && row.id === open);
-    if (at >= 0) setActive(at);
-  }, [open, list.rows[0] && list.rows[0].id, list.total]);
-  useEffect(() => {
+    if (at >= 0 && list.ready) setActive(at);
+  }, [open, list.rows[0] && list.rows[0].id, list.total, list.ready]);
+  useLayoutEffect(() => {
     const first = list.rows[Math.max(0, Math.min(active, list.total - 1))];
-    if (!open && beside && first) onOpen(first.id);
+    if (!open && beside && list.ready && first) onOpen(first.id);
   });
 }
 
@@ -87,35 +103,59 @@ const wide = () => matchMedia("(min-width: 901px)").matches;
 
 const focusList = () => { const list = document.getElementById("memories"); if (list) list.focus(); };
 
+/** After an answer of the server: who types elsewhere by now goes on there. @param {string} own where a field is left for the list */
+const returnToList = (own = "#memories") => { const at = document.activeElement; if (!at || !isField(at) || at.closest(own)) focusList(); };
+
+/** Opens the neighbour of what is gone, unless the user has gone on. */
+function leave(list, active, open, set) {
+  const other = wide() ? list.rows[active + 1] || list.rows[active - 1] : null;
+  if (route().params.get("open") === open) set({ open: other ? other.id : "" });
+  returnToList();
+}
+
+/** Enters the list from the search; one that is still loading, when it is there. @param {any} list @param {() => void} enter */
+function useEntry(list, enter) {
+  const wanted = useRef(false);
+  const settle = () => {
+    if (!wanted.current || !list.ready) return;
+    wanted.current = false;
+    if (list.total > 0) enter();
+  };
+  useLayoutEffect(settle);
+  return { down: another => { wanted.current = true; if (!another) settle(); }, stay: () => { wanted.current = false; } };
+}
+
 export function Screen({ params }) {
-  const set = (more, quiet = true) => go("memories", { ...Object.fromEntries(params), ...more }, quiet);
+  // Of the address as it is by then; what ends after the user left the screen does not lead back to it.
+  const set = (more, quiet = true) => { const now = route(); if (now.screen === "memories") go("memories", { ...Object.fromEntries(now.params), ...more }, quiet); };
   const args = argumentsOf(params), open = params.get("open") || "", [shown, setShown] = useState(0);
   const query = args.query, { about, mine } = useShared(), again = shown + mine;
   const list = useRows((offset, limit) => ask("memories", { ...args, offset, limit: query ? 200 : limit, facets: offset === 0 }), JSON.stringify(args), again);
   const chosen = useState(-1), selection = useState(/** @type {Set<string>} */ (new Set())), [active, setActive] = chosen, [picked, setPicked] = selection;
   const moves = useMoves(list, chosen, selection, set), reload = () => setShown(n => n + 1);
-  useEffect(() => { setActive(-1); setPicked(new Set()); }, [JSON.stringify(args)]);
+  useLayoutEffect(() => { setActive(-1); setPicked(new Set()); }, [JSON.stringify(args)]);
   useOpen(list, open, chosen, id => { if (!params.has("keys")) set({ open: id }); });
-  const next = () => { const other = wide() ? list.rows[active + 1] || list.rows[active - 1] : null; set({ open: other ? other.id : "" }); focusList(); };
-  const close = () => { if (picked.size) setPicked(new Set()); else if (open && !wide()) set({ open: "" }); else if (query) set({ q: "", open: "" }); focusList(); };
+  const entry = useEntry(list, () => { focusList(); if (active < 0) moves.move(0); });
+  const none = () => setPicked(new Set()), done = () => { if (picked.has(open)) set({ open: "" }); setPicked(now => new Set([...now].filter(id => !picked.has(id)))); returnToList(".bulk"); };
+  const close = () => { if (picked.size) none(); else if (open && !wide()) set({ open: "" }); else if (query) set({ q: "", open: "" }); focusList(); };
   useKeys({
     j: () => moves.move(active + 1), k: () => moves.move(active - 1), Enter: () => moves.open(active), Escape: close,
     x: () => active >= 0 && moves.toggle(active, false), "shift x": () => active >= 0 && moves.toggle(active, true),
   });
   const rows = list.rows, height = query ? 90 : 67, narrow = wide() ? 0 : 22;
   return html`<div class=${`split ${open ? "opened" : ""}`}><h1 class="vh">Memories</h1><div class="list"><div class="bar">
-    <div class="line"><${Search} params=${params} set=${set} onDown=${() => { focusList(); if (active < 0) moves.move(0); }} />
+    <div class="line"><${Search} params=${params} set=${set} onDown=${entry.down} onType=${entry.stay} />
       ${!query && html`<${Sort} params=${params} set=${set} />`}<${Export} args=${args} /></div>
     <${Filters} params=${params} set=${set} facets=${list.extra && list.extra.facets} /><${Count} found=${list.total >= 0 ? list.extra : null} />
     <${News} args=${args} total=${list.total} onShow=${reload} seen=${again} /></div>
-    ${picked.size > 0 && html`<${Bulk} picked=${picked} status=${args.status} onDone=${() => { if (picked.has(open)) set({ open: "" }); setPicked(new Set()); focusList(); }} onClear=${() => setPicked(new Set())} />`}
+    ${picked.size > 0 && html`<${Bulk} picked=${picked} status=${args.status} onDone=${done} onClear=${none} />`}
     ${list.error && html`<div class="pad"><${Problem} error=${list.error} retry=${list.retry} /></div>`}<${Skeleton} busy=${list.total < 0 && !list.error} lines=${8} />
     ${list.total === 0 && !list.error && html`<${Nothing} params=${params} about=${about} set=${set} />`}
     ${list.total > 0 && html`<${List} id="memories" label="Memories" total=${list.total} height=${height + narrow} active=${active} rows=${rows}
       onShow=${query ? () => {} : list.show} onActive=${moves.move} onOpen=${moves.open} onToggle=${moves.toggle}
       selected=${row => picked.has(row.id)} current=${row => row.id === open}
       render=${row => Summary({ ...row, picked: picked.has(row.id) })} />`}</div>
-    ${open ? html`<${Detail} key=${open} id=${open} picked=${picked} onBack=${() => { set({ open: "" }); focusList(); }} onChanged=${gone => { if (gone) next(); }} />`
+    ${open ? html`<${Detail} key=${open} id=${open} picked=${picked} onBack=${() => { set({ open: "" }); focusList(); }} onChanged=${gone => { if (gone) leave(list, active, open, set); }} />`
       : html`<div class="detail"></div>`}</div>`;
 }
 
@@ -146,12 +186,14 @@ function Export({ args }) {
 
 /** Says that others wrote. @param {{ args: any, total: number, onShow: () => void, seen: number }} props */
 function News({ args, total, onShow, seen }) {
-  const { changes } = useShared(), known = useRef(changes), [fresh, setFresh] = useState("");
-  useEffect(() => { known.current = changes; setFresh(""); }, [seen, JSON.stringify(args), total]);
-  useEffect(() => {
-    if (changes === known.current || total < 0 || args.query) return;
-    ask("memories", { ...args, offset: 0, limit: 1 }).then(found => setFresh(found.total > total ? `${found.total - total} new` : "Something changed"), () => {});
-  }, [changes]);
+  const { changes } = useShared(), known = useRef(changes), [fresh, setFresh] = useState(""), key = JSON.stringify([seen, args, total]);
+  useLayoutEffect(() => { known.current = changes; setFresh(""); }, [key]);
+  useLayoutEffect(() => {
+    if (changes === known.current || total < 0 || args.query) return undefined;
+    let wanted = true;
+    ask("memories", { ...args, offset: 0, limit: 1 }).then(found => { if (wanted) setFresh(found.total > total ? `${found.total - total} new` : "Something changed"); }, () => {});
+    return () => { wanted = false; };
+  }, [changes, key]);
   return fresh ? html`<p role="status"><${Btn} on=${onShow}>${fresh}: show<//></p>` : null;
 }
 

@@ -1,5 +1,5 @@
 // The panel's list of memories: search, chips, and cards that unfold in place.
-import { html, useEffect, useRef, useState } from "../vendor/preact.js";
+import { html, useLayoutEffect, useRef, useState } from "../vendor/preact.js";
 import { Btn, Chip, Dot, Empty, Flag, Icon, Legs, Marked, Plain, Problem, Skeleton, When, Who } from "../lib/parts.js";
 import { act, agentOf, revisionOf, useAsk, useShared } from "../lib/state.js";
 import { ago } from "../lib/time.js";
@@ -41,7 +41,7 @@ function Card({ row, open, folds, onOpen, message, onGone }) {
 /** @param {{ text: string, onText: (text: string) => void }} props searches 150 ms after the last key */
 function Search({ text, onText }) {
   const [typed, setTyped] = useState(text), timer = useRef(0);
-  useEffect(() => { setTyped(text); }, [text]);
+  useLayoutEffect(() => { setTyped(text); }, [text]);
   const input = event => {
     const value = event.target.value;
     setTyped(value);
@@ -55,12 +55,12 @@ function Search({ text, onText }) {
 /** @param {{ query: string, full: boolean, open: string, onOpen: (id: string) => void, onFit: (says: string) => void, message: any }} props */
 export function MemoryTab({ query, full, open, onOpen, onFit, message }) {
   const [text, setText] = useState(query), [chip, setChip] = useState(""), { changes, mine } = useShared(), seen = useRef(-1), [limit, setLimit] = useState(50);
-  useEffect(() => { setText(query); }, [query]);
+  useLayoutEffect(() => { setText(query); }, [query]);
   const filter = chip.startsWith("#") ? { tags: [chip.slice(1)] } : chip ? { kinds: [chip] } : {}, used = Boolean(text || chip || open);
   const { data, error, busy, reload } = useAsk("memories", { ...filter, ...(text ? { query: text } : {}), limit, facets: true }, !used);
-  useEffect(() => { if (data) { seen.current = changes; onFit(data.query ? `${figures(data.total)} of ${figures(data.of)} fit` : ""); } }, [data]);
-  useEffect(() => () => onFit(""), []);
-  useEffect(() => { if (mine) reload(); }, [mine]); // what was done here, and its undo
+  useLayoutEffect(() => { if (data) { seen.current = changes; onFit(data.query ? `${figures(data.total)} of ${figures(data.of)} fit` : ""); } }, [data]);
+  useLayoutEffect(() => () => onFit(""), []);
+  useLayoutEffect(() => { if (mine) reload(); }, [mine]); // what was done here, and its undo
   const tags = data && data.facets ? Object.keys(data.facets.tags).slice(0, 3) : [], stale = used && data && seen.current >= 0 && seen.current !== changes;
   const rows = data ? data.rows : [], shown = open && !rows.some(row => row.id === open);
   const list = html`<ul class="wl" aria-label="Memories">${rows.map(row => html`<${Card} key=${row.id} row=${row} open=${row.id === open} folds=${!full} onOpen=${onOpen} message=${message} onGone=${() => onOpen("")} />`)}</ul>

@@ -1,18 +1,20 @@
 // The queue of the review, for the page and for the panel.
-import { useEffect, useState } from "../vendor/preact.js";
+import { useLayoutEffect, useRef, useState } from "../vendor/preact.js";
 import { act, ask, useAsk } from "../lib/state.js";
 
 /** The queue, what is open in it, and what to do next. @param {string} wanted @param {(id: string) => void} onOpen */
 export function useQueue(wanted, onOpen) {
   const { data, error, busy, reload } = useAsk("review", { limit: 50 }, true);
   const [more, setMore] = useState([]), [cursor, setCursor] = useState("");
-  useEffect(() => { setMore([]); setCursor(data ? data.cursor : ""); }, [data]);
+  useLayoutEffect(() => { setMore([]); setCursor(data ? data.cursor : ""); }, [data]);
   const items = data ? [...data.items, ...more] : [], at = Math.max(0, items.findIndex(item => item.id === wanted)), item = items[at];
+  const shown = useRef("");
+  shown.current = item ? item.id : "";
   const step = by => { const to = items[Math.min(items.length - 1, Math.max(0, at + by))]; if (to) onOpen(to.id); };
   const decide = async choice => {
     const next = items[at + 1] || items[at - 1];
     if (!await act("decide", { item: item.id, ...choice })) return false;
-    onOpen(next ? next.id : "");
+    if (shown.current === item.id) onOpen(next ? next.id : ""); // else the user has gone on
     return true;
   };
   const grow = async () => {

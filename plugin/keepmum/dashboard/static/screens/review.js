@@ -2,7 +2,7 @@
 import { html } from "../vendor/preact.js";
 import { useKeys } from "../lib/keys.js";
 import { Btn, Empty, Problem, Skeleton } from "../lib/parts.js";
-import { address, go } from "../lib/route.js";
+import { address, go, route } from "../lib/route.js";
 import { figures, GROUPS } from "../lib/words.js";
 import { useQueue } from "./queue.js";
 import { Settle } from "./settle.js";
@@ -27,7 +27,7 @@ const Queue = ({ items, counts, open, onOpen }) => html`<nav aria-label="To revi
     onClick=${event => { event.preventDefault(); onOpen(item.id); }}>${item.title || "(no title)"}<small>${item.subtitle}</small></a>`)}</section>`)}</nav>`;
 
 export function Screen({ params }) {
-  const show = id => go("review", { item: id }, true);
+  const show = id => { if (route().screen === "review") go("review", { item: id }, true); }; // a decision may end after the user left
   const queue = useQueue(params.get("item") || "", show), { data, error, busy, items, at, item, step, decide, grow } = queue;
   useKeys({ j: () => step(1), k: () => step(-1), ArrowDown: () => step(1), ArrowUp: () => step(-1) });
   return html`<div class="main"><div class="head"><div><h1>Review</h1><p>What agents could not settle among themselves. One key each; everything can be undone for 30 days.</p></div></div>

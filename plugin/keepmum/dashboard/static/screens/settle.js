@@ -71,12 +71,13 @@ function Told({ sides }) {
 
 /** @param {{ item: any, place: string, decide: (choice: any) => Promise<boolean> }} props */
 export function Settle({ item, place, decide }) {
-  const [writing, setWriting] = useState(false), [busy, setBusy] = useState(false), decisions = decisionsOf(item), [one, two] = item.sides;
+  const [writing, setWriting] = useState(false), [taken, setTaken] = useState(/** @type {any} */ (null)), decisions = decisionsOf(item), [one, two] = item.sides;
+  const busy = taken === item; // decided, until the list is read again: an undone item can be decided again
   const take = async ({ choice }) => {
     if (choice === "edit") return setWriting(true);
     if (busy) return undefined;
-    setBusy(true);
-    if (!await decide(choice)) setBusy(false);
+    setTaken(item);
+    if (!await decide(choice)) setTaken(null);
     return undefined;
   };
   useKeys(writing ? {} : Object.fromEntries(decisions.map(each => [each.k, () => { take(each); }])));

@@ -1,5 +1,5 @@
 // The audit log: who did what to which memory, person or key; whether its chain is whole; and the log as a file.
-import { html, useEffect, useState } from "../vendor/preact.js";
+import { html, useLayoutEffect, useState } from "../vendor/preact.js";
 import { Btn, Icon, Problem, Skeleton, When } from "../lib/parts.js";
 import { address, go } from "../lib/route.js";
 import { tell, useShared } from "../lib/state.js";
@@ -30,7 +30,7 @@ function Chain({ head }) {
     try { set({ ...await call("verification", { query: compared ? { head: compared } : {} }), at: Date.now(), compared }); } catch (problem) { setError(problem); }
     setBusy(false);
   };
-  useEffect(() => { if (rows <= AT_ONCE) check(); }, []);
+  useLayoutEffect(() => { if (rows <= AT_ONCE) check(); }, []);
   const copy = () => navigator.clipboard.writeText(verdict.head).then(() => tell({ text: "Copied" }), () => tell({ text: "The browser does not let this page copy; select the head", bad: true }));
   return html`<section class="card chain" aria-label="The chain"><header><h2>The chain</h2></header><div class="pad"><div role="status">${busy ? html`<p class="muted">Checking ${counted(rows, "row")} …</p>` : verdict ? html`<${Verdict} verdict=${verdict} />` : html`<p class="muted">Not checked yet; ${counted(rows, "row")} take some time.</p>`}</div>
     ${verdict && html`<div class="head3"><code class="secret">${verdict.head}</code><${Btn} icon="copy" label="Copy the head" on=${copy}>Copy<//></div><p class="muted small">Keep this head elsewhere: a log that is cut off later does not have its row.</p>`}
@@ -87,7 +87,7 @@ export function Screen({ params }) {
   const { about } = useShared(), admin = about.admin || {}, people = useCall("list_people"), keys = useCall("list_keys");
   const query = Object.fromEntries(FIELDS.map(name => [name, params.get(name) || ""]).filter(([, value]) => value)), first = useCall("rows", { query: { ...query, before: LAST, limit: String(PAGE) } });
   const [more, setMore] = useState(/** @type {any[]} */ ([])), [ended, setEnded] = useState(false), { data, error, busy, reload } = first;
-  useEffect(() => { setMore([]); setEnded(Boolean(data) && data.data.length < PAGE); }, [data]);
+  useLayoutEffect(() => { setMore([]); setEnded(Boolean(data) && data.data.length < PAGE); }, [data]);
   const persons = people.data ? people.data.data : [], rows = data ? [...data.data, ...more] : [];
   const names = new Map([...persons.map(person => [person.id, person.name]), ...(keys.data ? keys.data.data : []).map(key => [key.id, `key “${key.name}”`])]);
   const grow = async () => {

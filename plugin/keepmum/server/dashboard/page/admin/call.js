@@ -1,5 +1,5 @@
 // Operations of the server's API, in the name of who has signed in; and pieces that the screens share.
-import { html, useEffect, useRef, useState } from "../vendor/preact.js";
+import { html, useLayoutEffect, useRef, useState } from "../vendor/preact.js";
 import { send } from "../lib/api.js";
 import { Btn, Icon, When } from "../lib/parts.js";
 import { refreshAbout, tell } from "../lib/state.js";
@@ -13,13 +13,13 @@ export const call = async (name, given = {}) => (await send("./api/admin", { cal
 export function useCall(name, given = {}) {
   const [state, set] = useState(/** @type {{ data: any, error: any, busy: boolean }} */ ({ data: null, error: null, busy: true }));
   const [again, setAgain] = useState(0), last = useRef(0), key = JSON.stringify([name, given, again]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const mine = ++last.current;
     set(old => ({ ...old, busy: true }));
     call(name, given).then(data => { if (mine === last.current) set({ data, error: null, busy: false }); },
       error => { if (mine === last.current) set(old => ({ ...old, error, busy: false })); });
   }, [key]);
-  useEffect(() => () => { last.current++; }, []);
+  useLayoutEffect(() => () => { last.current++; }, []);
   return { ...state, reload: () => setAgain(n => n + 1) };
 }
 
@@ -39,7 +39,7 @@ export async function carryOut(said, name, given) {
 /** Asks before what has consequences; the way back has the focus. @param {{ title: string, does: string, bad?: boolean, on: () => void, onLeave: () => void, children?: any }} props */
 export function Ask({ title, does, bad = true, on, onLeave, children }) {
   const box = useRef(null);
-  useEffect(() => { if (box.current && !box.current.open) box.current.showModal(); }, []);
+  useLayoutEffect(() => { if (box.current && !box.current.open) box.current.showModal(); }, []);
   return html`<dialog class="card" ref=${box} aria-labelledby="ask-title" onClose=${onLeave}><div class="pad"><h2 id="ask-title">${title}</h2>${children}
     <div class="acts2"><button type="button" class="btn" autofocus onClick=${onLeave}>Leave</button><${Btn} bad=${bad} on=${on}>${does}<//></div></div></dialog>`;
 }

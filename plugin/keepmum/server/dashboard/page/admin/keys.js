@@ -1,5 +1,5 @@
 // Keys: who has which, when each was last used and ends; made, rotated and withdrawn here. A new key is shown once.
-import { html, useEffect, useRef, useState } from "../vendor/preact.js";
+import { html, useLayoutEffect, useRef, useState } from "../vendor/preact.js";
 import { Btn, Chip, Icon, Problem, Skeleton, When } from "../lib/parts.js";
 import { go } from "../lib/route.js";
 import { tell, useShared } from "../lib/state.js";
@@ -16,7 +16,7 @@ const DAYS = [["365", "In a year"], ["90", "In 90 days"], ["30", "In 30 days"], 
 /** A key that was made, until its user has it; it is in no address, history or storage. @param {{ made: any, onDone: () => void }} props */
 function Made({ made, onDone }) {
   const box = useRef(null);
-  useEffect(() => { if (box.current) box.current.focus(); }, [made.id]);
+  useLayoutEffect(() => { if (box.current) box.current.focus(); }, [made.id]);
   const copy = () => navigator.clipboard.writeText(made.key).then(() => tell({ text: "Copied" }), () => tell({ text: "The browser does not let this page copy; select the key", bad: true }));
   return html`<section class="card pad form made" tabindex="-1" ref=${box} aria-label="The new key"><h2>New key “${made.name}” of ${made.owner}: shown once</h2><code class="secret">${made.key}</code>
     <p class="muted">Give it to its user by a way that only they read; they run <code>keepmum login</code>. The server keeps a digest only. ${made.until ? html`The former key is valid until <${When} at=${made.until} form="exact" />.` : ""}</p>
