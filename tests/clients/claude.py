@@ -16,6 +16,8 @@ from typing import IO, Any
 import pexpect
 import pyte
 
+from clients import patience
+
 __all__ = ["LIMIT", "Claude", "Conversation", "Terminal"]
 
 _TERMINATION = 3.0  # seconds that a client on a busy machine takes to terminate
@@ -45,6 +47,9 @@ class Claude:
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
             "DISABLE_AUTOUPDATER": "1",
             "DISABLE_TELEMETRY": "1",
+            # The client waits for servers before its first request, and for one to start.
+            "MCP_CONNECT_TIMEOUT_MS": str(patience.SECONDS * 1000),
+            "MCP_TIMEOUT": str(patience.SECONDS * 1000),
             **environ,
         }
 

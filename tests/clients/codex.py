@@ -14,6 +14,7 @@ from typing import Any
 
 import pexpect
 
+from clients import patience
 from clients.claude import Terminal
 from keepmum_installers.clients.codex import manifests
 from keepmum_installers.live.model import Model
@@ -92,7 +93,7 @@ class Codex:
         for name, text in manifests.plugin_files(read(str(root)), str(root)).items():
             path = place / name
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
+            path.write_text(patience.lengthen_hooks(text) if '"timeout"' in text else text, encoding="utf-8")
         self.run("plugin", "marketplace", "add", str(place), folder=folder)
         self.run("plugin", "add", PLUGIN, folder=folder)
 

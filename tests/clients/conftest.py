@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from clients import npm
+from clients import npm, patience
 from clients.claude import Claude
 from clients.mock_model import MockModel
 from clients.request_formats import from_chat
@@ -82,20 +82,21 @@ def _node() -> str:
 
 @pytest.fixture(scope="session")
 def snapshot(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the repository's files, without those that git ignores, which no test changes."""
+    """A patient copy of the repository's files, without those that git ignores, which no test changes."""
     copy = tmp_path_factory.mktemp("snapshot")
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    listed = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=30, check=True)
+    listed = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=patience.SECONDS, check=True)
     for name in filter(os.path.isfile, (str(root / name) for name in listed.stdout.split("\0") if name)):
         target = copy / Path(name).relative_to(root)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(name, target)
+    patience.lengthen(copy)
     return copy
 
 
 @pytest.fixture
 def product(snapshot: Path) -> Iterator[Path]:
-    """A copy of the repository's files for one test; always at one path, so that bytecode and installations fit."""
+    """A copy of the snapshot for one test; always at one path, so that bytecode and installations fit."""
     product = snapshot.parent / "product"
     shutil.copytree(snapshot, product)
     yield product
@@ -113,7 +114,7 @@ def project(tmp_path: Path) -> Path:
     """The repository that the user works in."""
     folder = tmp_path / "project"
     folder.mkdir()
-    subprocess.run(["git", "init", "--quiet"], cwd=folder, timeout=30, check=True)
+    subprocess.run(["git", "init", "--quiet"], cwd=folder, timeout=patience.SECONDS, check=True)
     return folder
 
 

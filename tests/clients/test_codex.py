@@ -44,10 +44,10 @@ def newcomer(codex_program: Path, model: CodexModel, tmp_path: Path) -> Codex:
 
 
 @pytest.fixture
-def user(newcomer: Codex, root: Path, project: Path, share_bytecode: Callable[[Path], None]) -> Codex:
+def user(newcomer: Codex, snapshot: Path, project: Path, share_bytecode: Callable[[Path], None]) -> Codex:
     """A user with the plugin."""
     share_bytecode(newcomer.memories)
-    newcomer.take(root, folder=project)
+    newcomer.take(snapshot, folder=project)
     return newcomer
 
 
@@ -63,14 +63,14 @@ def holds(folder: Path, text: str) -> bool:
 
 
 def test_tools_are_offered_and_kept_memories_belong_to_the_project(
-    user: Codex, model: CodexModel, root: Path, project: Path, tmp_path: Path
+    user: Codex, model: CodexModel, snapshot: Path, project: Path, tmp_path: Path
 ) -> None:
     model.will(Call(REMEMBER, NOTE))
     user.ask("hello", folder=project)
     assert REMEMBER in model.tools()
     assert "Kept" in model.news(1), "codex exec asks nobody, and refuses tools that do not say what they do"
-    assert "Blue pool" in user.keepmum(root, "recall", "blue pool", folder=project)
-    user.keepmum(root, "recall", "blue pool", folder=tmp_path, expected=1)  # there is none elsewhere
+    assert "Blue pool" in user.keepmum(snapshot, "recall", "blue pool", folder=project)
+    user.keepmum(snapshot, "recall", "blue pool", folder=tmp_path, expected=1)  # there is none elsewhere
 
 
 def test_a_model_that_has_to_search_for_tools_reads_when_to(user: Codex, model: CodexModel, project: Path) -> None:
@@ -114,9 +114,9 @@ def test_the_bundle_itself_is_a_plugin_that_finds_the_project(
 
 
 def test_a_briefing_is_given_once_and_not_again_over_resumes(
-    user: Codex, model: CodexModel, root: Path, project: Path
+    user: Codex, model: CodexModel, snapshot: Path, project: Path
 ) -> None:
-    user.keepmum(root, "remember", "--kind", "decision", "Deploys go through the blue pool first.", folder=project)
+    user.keepmum(snapshot, "remember", "--kind", "decision", "Deploys go through the blue pool first.", folder=project)
     user.ask("one", folder=project)
     user.ask("two", folder=project, resume=True)
     assert [text.count("blue pool first") for text in model.texts()] == [1, 1]
@@ -267,15 +267,17 @@ def test_a_command_that_puts_a_secret_into_a_memory_file_is_refused(
 # --- trust
 
 
-def test_hooks_that_nobody_reviewed_do_not_run_and_the_doctor_says_so(user: Codex, root: Path, project: Path) -> None:
+def test_hooks_that_nobody_reviewed_do_not_run_and_the_doctor_says_so(
+    user: Codex, snapshot: Path, project: Path
+) -> None:
     user.run("exec", "hello", folder=project)
     assert not (user.memories / "state" / "heartbeat" / "codex.session-start").exists()
-    report = said(user, root, project, well=True)
+    report = said(user, snapshot, project, well=True)
     assert "not trusted yet, so they do not run: pre_tool_use, session_start, stop" in report
 
 
 def test_hooks_stay_trusted_over_sessions_and_updates_and_not_over_changes(
-    user: Codex, model: CodexModel, root: Path, project: Path
+    user: Codex, model: CodexModel, snapshot: Path, project: Path
 ) -> None:
     with user.conversation(project) as session:
         session.trust_hooks()
@@ -285,21 +287,21 @@ def test_hooks_stay_trusted_over_sessions_and_updates_and_not_over_changes(
     user.run("plugin", "add", PLUGIN, folder=project)
     user.run("exec", "hello", folder=project)
     assert contents(user.copy) == before
-    assert "trusted: pre_tool_use, session_start, stop" in said(user, root, project, well=True)
+    assert "trusted: pre_tool_use, session_start, stop" in said(user, snapshot, project, well=True)
     with (user.copy / "plugin" / "skills" / "memory" / "SKILL.md").open("a", encoding="utf-8") as file:
         file.write("\nchanged\n")
-    assert "changed since you trusted them" in said(user, root, project)
+    assert "changed since you trusted them" in said(user, snapshot, project)
 
 
 def test_hooks_stay_trusted_over_an_upgrade_and_nothing_needs_the_clone(
-    newcomer: Codex, root: Path, project: Path, tmp_path: Path
+    newcomer: Codex, snapshot: Path, project: Path, tmp_path: Path
 ) -> None:
-    clone, keepmum = copy(root, tmp_path / "clone"), str(newcomer.memories / "bin" / "keepmum")
+    clone, keepmum = copy(snapshot, tmp_path / "clone"), str(newcomer.memories / "bin" / "keepmum")
     newcomer.installer(clone, "--no-runtime", "--client", "codex", folder=project)
     shutil.rmtree(clone)
     with newcomer.conversation(project) as session:
         session.trust_hooks()
-    newer = copy(root, tmp_path / "newer", "9.0.0")
+    newer = copy(snapshot, tmp_path / "newer", "9.0.0")
     upgrade = [keepmum, "upgrade", "--from", str(newer)]
     said = subprocess.run(upgrade, env=newcomer.environ, cwd=project, capture_output=True, text=True, check=True).stdout
     assert "Version 9.0.0 is the current one" in said
@@ -308,9 +310,9 @@ def test_hooks_stay_trusted_over_an_upgrade_and_nothing_needs_the_clone(
     assert (newcomer.memories / "state" / "heartbeat" / "codex.session-start").exists()
 
 
-def said(user: Codex, root: Path, folder: Path, *, well: bool = False) -> str:
+def said(user: Codex, snapshot: Path, folder: Path, *, well: bool = False) -> str:
     """The doctor's report; unless `well`, it has to find a problem."""
-    return user.keepmum(root, "doctor", "-v", folder=folder, expected=0 if well else 1)
+    return user.keepmum(snapshot, "doctor", "-v", folder=folder, expected=0 if well else 1)
 
 
 def test_in_a_terminal_a_user_reviews_the_hooks_and_then_sees_one_line_of_a_reminder(
@@ -347,15 +349,15 @@ def test_a_folder_with_any_name_is_not_an_obstacle(
 # --- the installer
 
 
-def test_installing_and_removing_leaves_the_home_as_it_was(newcomer: Codex, root: Path, project: Path) -> None:
+def test_installing_and_removing_leaves_the_home_as_it_was(newcomer: Codex, snapshot: Path, project: Path) -> None:
     shutil.rmtree(newcomer.home / ".local", ignore_errors=True)
     newcomer.config.chmod(0o644)
     before = contents(newcomer.home), newcomer.config.stat().st_mode
-    newcomer.installer(root, "--no-runtime", "--client", "codex", folder=project)
+    newcomer.installer(snapshot, "--no-runtime", "--client", "codex", folder=project)
     with newcomer.conversation(project) as session:
         session.trust_hooks()
         assert {hook["trustStatus"] for hook in session.hooks()} == {"trusted"}
-    newcomer.installer(root, "--uninstall", folder=project)
+    newcomer.installer(snapshot, "--uninstall", folder=project)
     after = {name: content for name, content in contents(newcomer.home).items() if not is_the_clients(name)}
     assert (after, newcomer.config.stat().st_mode) == before
     assert not (newcomer.folder / "plugins").exists()
@@ -370,11 +372,11 @@ def is_the_clients(name: str) -> bool:
 
 @pytest.mark.parametrize("trusted", [True, False])
 def test_a_repository_switches_the_plugin_on_for_users_who_trust_it(
-    user: Codex, model: CodexModel, root: Path, project: Path, *, trusted: bool
+    user: Codex, model: CodexModel, snapshot: Path, project: Path, *, trusted: bool
 ) -> None:
     config = user.config.read_text(encoding="utf-8").replace("enabled = true", "enabled = false")
     level = "trusted" if trusted else "untrusted"
     user.config.write_text(f'{config}\n[projects."{project}"]\ntrust_level = "{level}"\n', encoding="utf-8")
-    user.installer(root, "--no-runtime", "--client", "codex", "--scope", "project", folder=project)
+    user.installer(snapshot, "--no-runtime", "--client", "codex", "--scope", "project", folder=project)
     user.ask("hello", folder=project)
     assert (REMEMBER in model.tools()) is trusted

@@ -22,15 +22,15 @@ SETTINGS = '{\n    "theme": "dark",\n    "permissions": {"allow": ["Bash(ls:*)"]
 
 
 @pytest.fixture
-def bundle(root: Path, tmp_path: Path) -> Path:
-    """A clone as a user has it; ours is full of environments and caches."""
+def bundle(snapshot: Path, tmp_path: Path) -> Path:
+    """A clone as a user has it."""
     folder = tmp_path / "clone"
     folder.mkdir()
     for name in PARTS:
-        if (root / name).is_dir():
-            shutil.copytree(root / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        if (snapshot / name).is_dir():
+            shutil.copytree(snapshot / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
         else:
-            shutil.copy(root / name, folder / name)
+            shutil.copy(snapshot / name, folder / name)
     return folder
 
 
