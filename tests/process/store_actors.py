@@ -16,6 +16,7 @@ if __name__ == "__main__":  # with `-I -S` our packages are not on the path
 from keepmum.core.errors import KeepmumError
 from keepmum.service import MemoryService, Place, ServiceOptions, open_service
 from keepmum.stores import SqliteSpec
+from keepmum.stores.sqlite import lock
 from keepmum_scanner import scan
 
 __all__ = ["open_at", "start_writer", "write"]
@@ -53,5 +54,6 @@ def start_writer(path: str, name: str, count: int) -> subprocess.Popen[bytes]:
 
 
 if __name__ == "__main__":
+    lock.PATIENCE = 600.0  # the machine may stop the writer that holds the lock
     _, _, where, who, how_many = sys.argv
     sys.exit(1 if write(where, who, int(how_many)) else 0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import itertools
 import json
 import os
 import shutil
@@ -16,6 +17,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -136,6 +138,22 @@ def test_the_lock_is_reentrant(tmp_path: Path) -> None:
             pass
         with pytest.raises(StoreBusy), other.hold(0.01):
             pass
+    one.close()
+    other.close()
+
+
+def test_of_the_time_for_which_a_waiting_process_was_stopped_little_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slept: list[float] = []
+    hours = itertools.count(0.0, 3600.0)
+    monkeypatch.setattr(
+        "keepmum.stores.sqlite.lock.time", SimpleNamespace(monotonic=lambda: next(hours), sleep=slept.append)
+    )
+    one, other = WriterLock(str(tmp_path / "lock")), WriterLock(str(tmp_path / "lock"))
+    with one.hold(), pytest.raises(StoreBusy), other.hold(1.0):
+        pass
+    assert len(slept) >= 9
     one.close()
     other.close()
 

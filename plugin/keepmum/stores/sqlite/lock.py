@@ -16,9 +16,11 @@ from collections.abc import Iterator
 from keepmum.core.errors import StoreBusy
 from keepmum.system import file_locks
 
-__all__ = ["WriterLock"]
+__all__ = ["PATIENCE", "WriterLock"]
 
 _CLOSED = -1
+PATIENCE = 10.0  # seconds that a writer waits for another one
+_LONGEST = 0.1  # seconds that count between two attempts: more mean that this process was stopped, and perhaps all were
 
 
 class WriterLock:
@@ -37,13 +39,13 @@ class WriterLock:
         return self._descriptor
 
     @contextlib.contextmanager
-    def hold(self, patience: float = 10.0) -> Iterator[None]:
+    def hold(self, patience: float | None = None) -> Iterator[None]:
         """Hold the lock during the block.
 
-        Raises: StoreBusy when it is not free within `patience` seconds.
+        Raises: StoreBusy when it is not free within `patience` seconds, by default `PATIENCE`.
         """
         if self._depth == 0:
-            self._take(patience)
+            self._take(PATIENCE if patience is None else patience)
         self._depth += 1
         try:
             yield
@@ -58,10 +60,11 @@ class WriterLock:
         self._descriptor = _CLOSED
 
     def _take(self, patience: float) -> None:
-        deadline = time.monotonic() + patience
-        pause = 0.0002
+        left, pause, looked = patience, 0.0002, time.monotonic()
         while not file_locks.take(self._descriptor):
-            if time.monotonic() >= deadline:
+            now = time.monotonic()
+            left, looked = left - min(now - looked, _LONGEST), now
+            if left <= 0:
                 raise StoreBusy(
                     f"another process has held the memory store for over {patience:.0f} s; nothing was stored. "
                     "Try again; `keepmum doctor` shows the store's state."
