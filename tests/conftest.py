@@ -183,6 +183,14 @@ def home(
     shutil.rmtree(folder, ignore_errors=True)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def patient_requests() -> Iterator[None]:
+    """Let requests to a server wait as long as a stalled machine takes; tests of the deadline set their own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("keepmum.stores.rest.http_client._SECONDS", 60.0)
+        yield
+
+
 @pytest.fixture(scope="session")
 def share_bytecode() -> Callable[[Path], None]:
     """Lets the processes of a KEEPMUM_HOME use the bytecode that those of other tests made."""

@@ -52,6 +52,7 @@ class FakeServer:
         self.requests: list[Request] = []
         self.fault: Fault = lambda _: None  # answers instead of the server, before the request has any effect
         self.late_fault: Fault = lambda _: None  # answers instead of the server, after the request has taken effect
+        self.before_response: Callable[[Request], object] = lambda _: None  # called after a request has taken effect
         self.most_loaded = 1_000  # memories in one response to `load`
         self.change_list: Callable[[Request, list[Any]], list[Any]] = lambda _, listed: listed  # of `recent`
         self._lock = threading.Lock()
@@ -65,6 +66,7 @@ class FakeServer:
             if answer is None:
                 answer = self._answer(request)
                 answer = self.late_fault(request) or answer
+        self.before_response(request)
         raw = answer.body if isinstance(answer.body, bytes) else json.dumps(answer.body).encode()
         headers = {"Content-Type": "application/json", **answer.headers}
         if self.newest > 1:

@@ -19,7 +19,7 @@ from keepmum.service.embeddings import Embeddings
 from keepmum.service.near_memories import NearMemories
 from keepmum.service.sizes import Counted, Sizes
 from keepmum.stores import Receipt, StaleWrite, Store
-from keepmum.stores.base import local
+from keepmum.stores.base import caveat, cut, local
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -266,6 +266,12 @@ class ServiceContext:
                 return attempt()
             except StaleWrite:
                 continue
+        reason = caveat(self.store)
+        if reason and reason != cut(self.store):  # the attempts began with what was known here
+            raise KeepmumError(
+                "the server has a newer version of this memory and does not show it; nothing was stored, try again. "
+                f"{reason}"
+            )
         raise KeepmumError("other agents keep changing this memory; nothing was stored, try again")
 
     def _with_vector(self, change: Change) -> Change:

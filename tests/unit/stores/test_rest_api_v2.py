@@ -10,8 +10,9 @@ import pytest
 from pytest_httpserver import HTTPServer
 
 from keepmum.core import ids
+from keepmum.core.errors import KeepmumError
 from keepmum.service import MemoryService
-from rest_server import Answer, FakeServer, behind
+from rest_server import Answer, FakeServer, behind, shared_hosts
 
 OpenService = Callable[..., MemoryService]
 
@@ -28,6 +29,13 @@ def origin(httpserver: HTTPServer, fake: FakeServer) -> str:
 
 def load(memory: MemoryService, name: str) -> Any:
     return memory.load([name])[0]
+
+
+def delivered(sender: Any) -> None:
+    """Wait until a service that sends has emptied its queue."""
+    ends = time.monotonic() + 60
+    while sender.store.health()["queued"]:
+        assert time.monotonic() < ends, "the queue is not sent"
 
 
 def test_the_first_write_asks_once_for_the_version(open_memory: OpenService, fake: FakeServer) -> None:
@@ -102,10 +110,7 @@ def test_a_queued_memory_is_delivered_with_all_fields_and_its_id(open_memory: Op
     fake.fault = lambda _: Answer(503)
     name = memory.remember("Blue first", kind="decision").memory.id
     fake.fault = lambda _: None
-    sender: Any = open_memory(drains=True).store
-    ends = time.monotonic() + 20
-    while sender.health()["queued"]:
-        assert time.monotonic() < ends, "the queue is not sent"
+    delivered(open_memory(drains=True))
     assert list(fake.memories) == [ids.to_uuid(name)]
     assert load(open_memory(machine="there"), name).kind == "decision"
 
@@ -139,3 +144,82 @@ def test_a_complete_memory_sets_no_user_session_or_global_scope(open_memory: Ope
     fake.memories[ids.to_uuid(name)]["memory"] |= {"scope": "global", "user": "somebody", "session": "s"}
     loaded = load(open_memory(machine="there"), name)
     assert (loaded.scope, loaded.user, loaded.session) == ("project", None, None)
+
+
+def test_a_queued_change_is_not_replaced_by_what_the_server_still_has(
+    open_memory: OpenService, fake: FakeServer
+) -> None:
+    here = open_memory()
+    here.remember("Blue first", key="pool", title="Blue")
+    fake.fault = lambda _: Answer(503)
+    here.remember("Green first", key="pool", title="Green")
+    fake.fault = lambda _: None
+    later = open_memory()  # another process, which the server answers
+    assert [match.memory.text for match in later.recall("first")] == ["Green first"]
+    assert [match.memory.text for match in later.recall()] == ["Green first"]
+    assert load(later, "pool").text == "Green first"
+
+
+def test_a_queued_removal_is_not_undone_by_what_the_server_still_has(
+    open_memory: OpenService, fake: FakeServer
+) -> None:
+    here = open_memory()
+    here.remember("Blue first", key="pool")
+    fake.fault = lambda _: Answer(503)
+    here.forget(["pool"])
+    fake.fault = lambda _: None
+    later = open_memory()
+    assert later.recall("first") == []
+    assert later.recall() == []
+
+
+def test_a_memory_can_be_changed_after_a_late_response_showed_what_it_was(open_memory: OpenService) -> None:
+    where, hosts = shared_hosts()  # answers several requests at a time
+    key = "second-late-response"
+    here, other = (open_memory(where=where, key=key) for _ in range(2))  # two processes of this machine
+    fake = hosts.server(key)
+    here.remember("Blue first", key="pool")
+    writes = [lambda: other.remember("Green first", key="pool")]
+    fake.before_response = lambda request: writes.pop()() if writes and request.path.endswith("/search") else None
+    here.recall("first")  # its response is from before the change
+    assert not writes
+    here.recall("first")
+    assert here.remember("Pink first", key="pool").queued == 0
+    assert [one["text"] for one in fake.memories.values()] == ["Pink first"]
+
+
+def test_a_change_that_cannot_see_what_overtook_it_says_so(open_memory: OpenService, fake: FakeServer) -> None:
+    here, there = open_memory(), open_memory("codex", machine="there")
+    name = here.remember("Blue first", key="pool").memory.id
+    there.load([name])
+    there.remember("Green first", key="pool")
+    fake.fault = lambda request: Answer(400) if request.method == "GET" else None
+    with pytest.raises(KeepmumError, match=r"newer version .* nothing was stored.*refused \(400\)"):
+        here.remember("Pink first", key="pool")
+    assert [one["text"] for one in fake.memories.values()] == ["Green first"]
+
+
+def test_a_queued_change_that_had_arrived_is_not_called_refused(open_memory: OpenService, fake: FakeServer) -> None:
+    here = open_memory()
+    here.remember("Blue first", key="pool")
+    fake.late_fault = lambda request: Answer(503) if request.method == "PUT" else None
+    assert here.remember("Green first", key="pool").queued == 1
+    fake.late_fault = lambda _: None
+    sender = open_memory(drains=True)
+    delivered(sender)
+    assert sender.notices() == []
+    assert [one["text"] for one in fake.memories.values()] == ["Green first"]
+
+
+def test_a_queued_change_that_another_overtook_is_called_refused(open_memory: OpenService, fake: FakeServer) -> None:
+    here, there = open_memory(), open_memory("codex", machine="there")
+    name = here.remember("Blue first", key="pool").memory.id
+    fake.fault = lambda _: Answer(503)
+    here.remember("Green first", key="pool")
+    fake.fault = lambda _: None
+    there.load([name])
+    there.remember("Pink first", key="pool")
+    sender = open_memory(drains=True)
+    delivered(sender)
+    assert ["1 write that was queued" in notice for notice in sender.notices()] == [True]
+    assert [one["text"] for one in fake.memories.values()] == ["Pink first"]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from keepmum.core import ids, serialization
+from keepmum.core.errors import StoreError, StoreUnavailable
 from keepmum.core.memory import Change, JsonValue, Memory
 from keepmum.stores.outbox import Item, Outbox
 from keepmum.stores.outbox.queue import Action
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["ItemBuilder", "ItemSender"]
 
 _NOT_FOUND = 404
+_OTHER_REVISION = 412
 _OF_USE = frozenset({"accessed_at", "access_count"})  # counted where it happens
 _LOCAL_FIELDS = _OF_USE | {"session", "user"}  # of this machine, not of the memory
 _MAX_QUERY = 1_000  # characters
@@ -141,10 +143,30 @@ class ItemSender:
         )  # fmt: skip
 
     def _update(self, server_id: str, item: Item) -> None:
-        self._api().update(
-            server_id, text=item.text, title=item.title, memory_json=self._memory_json(item),
-            base_revision=item.base_revision,
-        )  # fmt: skip
+        from keepmum.stores.rest.http_client import RequestRefused
+
+        try:
+            self._api().update(
+                server_id, text=item.text, title=item.title, memory_json=self._memory_json(item),
+                base_revision=item.base_revision,
+            )  # fmt: skip
+        except RequestRefused as error:
+            if error.status != _OTHER_REVISION or not self._is_at_server(server_id, item):
+                raise
+
+    def _is_at_server(self, server_id: str, item: Item) -> bool:
+        """Whether the server has what an item writes: an earlier try took effect, and only its response was lost."""
+        sent = self._memory_json(item) or {}
+        try:
+            present = self._api().load([server_id])
+        except StoreUnavailable:
+            raise
+        except StoreError:  # the refusal of the write says more
+            return False
+        return any(
+            one.memory_json is not None and {name: one.memory_json.get(name) for name in sent} == sent
+            for one in present
+        )
 
     def _memory_json(self, item: Item) -> Mapping[str, JsonValue] | None:
         """The complete memory, with the id that it has at the server."""

@@ -193,7 +193,7 @@ def _complete_memory(
     merged = replace(memory, accessed_at=known.accessed_at, access_count=known.access_count, session=known.session)
     if trust.says_the_same(merged, known):
         merged = replace(merged, **{name: getattr(known, name) for name in _OF_THIS_MACHINE})
-    return known if replace(merged, revision=known.revision) == known and merged.revision <= known.revision else merged
+    return merged
 
 
 def _cleaned(memory: Memory) -> Memory:

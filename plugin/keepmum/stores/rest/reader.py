@@ -88,10 +88,10 @@ class ServerReader:
             listed, problem = list_all(api, project, bulk=bulk)
             known = self._known(listed)
             memories = self._listed_memories(listed, known, current, now)
-            self._cache.add(memories, known)
+            accepted = self._accept(listed, memories, known)
             self._cache.flush()
             found = {memory.id for memory in memories}
-            if bulk and not problem and len(self._mirror.get(sorted(found))) < len(found):
+            if bulk and not problem and len(self._mirror.get(accepted)) < len(accepted):
                 problem = "this machine could not store the list"
             if project is not None and not problem and not self._remove_unlisted(api, project, found, now):
                 problem = _LEFT_OUT
@@ -129,10 +129,10 @@ class ServerReader:
             return found
 
         def request(api: Api) -> list[Memory]:
+            known = {memory.id: memory for memory in self._mirror.get(remote)}  # a later write is newer than the answer
             loaded = api.load([ids.to_uuid(one) for one in remote], bulk=bulk)
-            known = self._known(loaded)
             memories = self._loaded_memories(loaded, known)
-            self._cache.add(memories, known)
+            self._accept(loaded, memories, known)
             self._cache.flush()
             self._cache.remove(set(remote) - {memory.id for memory in memories})
             self._cache.mark_fresh(memory.id for memory in memories)
@@ -171,9 +171,10 @@ class ServerReader:
             loaded = self.load([one.id for one in memories if not mapping.is_loaded(one)])
             memories = [loaded.get(one.id, one) for one in memories]
         else:
-            self._cache.add(memories, known)
+            self._accept(listed, memories, known)
+        waiting = self._queued_ids()
         scored = zip(memories, (item.score for item in listed), strict=True)
-        matching = [(one, score) for one, score in scored if mapping.matches(one, wanted)]
+        matching = [(one, score) for one, score in scored if one.id not in waiting and mapping.matches(one, wanted)]
         return [*matching, *self._search_queued(words, wanted, {one.id for one, _ in matching}, limit)][:limit]
 
     def _search_queued(
@@ -186,7 +187,21 @@ class ServerReader:
         matches = self._mirror.search(words, mirror_filter(wanted), limit)
         return [(one, score) for one, score in matches if one.id in waiting]
 
-    def _known(self, items: Sequence[ListedMemory] | Sequence[LoadedMemory]) -> dict[str, Memory]:
+    def _accept(
+        self, items: Sequence[ListedMemory], memories: Sequence[Memory], known: Mapping[str, Memory]
+    ) -> list[str]:
+        """Cache for the mirror what the server sent, except memories with a queued write; returns their ids.
+
+        The mirror gets the revisions of a server that has them: a change has to name the one that it applies to.
+        """
+        waiting = self._queued_ids()
+        pairs = [(item, memory) for item, memory in zip(items, memories, strict=True) if memory.id not in waiting]
+        for exact in (True, False):
+            accepted = [memory for item, memory in pairs if (item.memory_json is not None) is exact]
+            self._cache.add(accepted, known, exact=exact)
+        return [memory.id for _, memory in pairs]
+
+    def _known(self, items: Sequence[ListedMemory]) -> dict[str, Memory]:
         """The mirror's versions of these memories, by id."""
         return {one.id: one for one in self._mirror.get([mapping.memory_id(item.id) for item in items])}
 
