@@ -36,7 +36,7 @@ _ASKING = frozenset({"preToolUse", "beforeShellExecution", "beforeMCPExecution",
 _IN_WORKSPACE = frozenset({"stop", "subagentStop"})  # the others start in the plugin's folder
 _LONGEST_CONTEXT = 10_000
 _LOOPS = 5
-_PATIENCE = 10  # times the client's own limit: machines of CI are slow and shared
+_PATIENCE = 24  # times the client's own limit: machines of CI are slow and shared
 _BETWEEN = "\n\n---\n\n"
 _ORDER = {"deny": 2, "ask": 1, "allow": 0}
 

@@ -19,7 +19,7 @@ from mcp_process import conversed
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="files have no owners and modes there")
 AS_ROOT = pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give files away")
 
-LIMIT = 60  # seconds
+LIMIT = 120  # seconds
 OTHER = 12345  # a user id
 WARNING = "keepmum: KEEPMUM_HOME is ignored: "
 

@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 from pytest_httpserver import HTTPServer
 
+import patient_launch
 from contract.stores import a_memory, an_event
 from keepmum.core import ids
 from keepmum.core.memory import Change, Memory
@@ -53,7 +54,8 @@ def later(memory: Memory) -> Memory:
 
 
 def start(root: Path, project: Path, target: str) -> subprocess.Popen[bytes]:
-    command = [sys.executable, str(root / "plugin" / "launch.py"), "migrate", "sqlite", target]
+    launch = root / "plugin" / "launch.py"
+    command = patient_launch.command(launch, "migrate", "sqlite", target, python=[sys.executable])
     return subprocess.Popen(command, cwd=project, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
@@ -99,7 +101,8 @@ def test_a_migration_to_a_server_survives_kills(
     output = migrate_with_kills(root, project, "rest")
     assert "0 refused, 0 differing" in output, output
     if "queued for the server" in output:  # which answered too late for some, as on a busy machine
-        retry = [sys.executable, str(root / "plugin" / "launch.py"), "outbox", "retry"]
+        launch = root / "plugin" / "launch.py"
+        retry = patient_launch.command(launch, "outbox", "retry", python=[sys.executable])
         environ = {**os.environ, "KEEPMUM_BACKEND": "rest"}
         subprocess.run(retry, cwd=project, env=environ, check=True, capture_output=True, timeout=LIMIT)
     arrived = Counter(memory["text"] for memory in fake.memories.values())
