@@ -38,7 +38,7 @@ from server_process import BOB, TeamServer
 
 __all__ = ["Outcome", "killed", "upgraded"]
 
-_WAIT = 90.0  # seconds for anything
+_WAIT = 300.0  # seconds for anything
 _SECRET = "0123456789abcdef" * 4
 _STEP = """    Migration("m900_colour", "ALTER TABLE memories ADD COLUMN colour text;", needs=len(_KNOWN)),"""
 
@@ -64,6 +64,7 @@ class Writers:
         self.acknowledged: dict[str, str] = {}  # ids by text
         self.failed: Counter[str] = Counter()
         self._stopping = threading.Event()
+        self._calls = [0] * count  # that each writer began
         self._threads = [threading.Thread(target=self._write, args=(number,)) for number in range(count)]
 
     def __enter__(self) -> Self:
@@ -77,9 +78,10 @@ class Writers:
             thread.join(_WAIT)
 
     def reach(self, more: int) -> None:
-        """Wait until this number of further writes was acknowledged."""
-        goal = len(self.acknowledged) + more
+        """Wait until this number of further writes was acknowledged, and every call that runs now has ended."""
+        goal, calls = len(self.acknowledged) + more, list(self._calls)
         _until(lambda: len(self.acknowledged) >= goal, f"{more} more writes; {dict(self.failed)}")
+        _until(lambda: all(now > then for now, then in zip(self._calls, calls, strict=True)), "a call of each writer")
 
     def _write(self, writer: int) -> None:
         for number in itertools.count():
@@ -87,6 +89,7 @@ class Writers:
             for turn in itertools.count(writer + number):
                 if self._stopping.is_set():
                     return
+                self._calls[writer] += 1
                 ports = self.ports
                 answer = _ask(ports[turn % len(ports)], text)
                 if isinstance(answer, str):
@@ -319,10 +322,10 @@ def upgraded(folder: Path, writers: int, between: int, commit: str = "") -> Outc
                 working.reach(between)
                 assert leaving.stop() == 0
             notes.append(f"failed while processes were replaced: {sum(working.failed.values())}")
+            working.ports = [following[1].port]  # first, so that only a call in flight can meet the killed process
             following[0].process.kill()
-            following[0].process.wait(_WAIT)
-            working.ports = [following[1].port]
             working.reach(between)
+            following[0].process.wait(_WAIT)
             if not commit:
                 back = start(old, "five")
                 working.ports = [back.port]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import patient_guard
 from hidden import assert_hidden
 from mcp_process import conversed
 
@@ -26,14 +27,9 @@ CANDIDATE = "the staging password is " + "Wint" + "er2001!"
 @pytest.fixture(scope="module")
 def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the plugin's sources."""
-    bundle = tmp_path_factory.mktemp("bundle")
-    for folder in ("scanner", "plugin", "hooks", "installers"):
-        shutil.copytree(ROOT / folder, bundle / folder, ignore=shutil.ignore_patterns("__pycache__", ".*_cache"))
-    guard = bundle / "hooks" / "keepmum_hooks" / "guard.py"
-    source = guard.read_text(encoding="utf-8")
-    patient = source.replace("\n_SECONDS = 2.0 ", f"\n_SECONDS = {LIMIT}.0 ")  # a busy machine changes no answer
-    assert patient != source
-    guard.write_text(patient, encoding="utf-8")
+    bundle = patient_guard.copied(ROOT, tmp_path_factory.mktemp("bundle"))
+    for folder in ("plugin", "installers"):
+        shutil.copytree(ROOT / folder, bundle / folder, ignore=shutil.ignore_patterns("__pycache__"))
     return bundle
 
 

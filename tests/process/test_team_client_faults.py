@@ -150,7 +150,7 @@ def test_a_killed_server_loses_nothing_and_stores_nothing_twice(server: OwnServe
         thread.start()
     running: TeamServer = server
     for kill in range(1, 4):
-        while sum(map(len, written)) < kill * writers * count // 5:
+        while sum(map(len, written)) < kill * writers * count // 5 and any(thread.is_alive() for thread in threads):
             time.sleep(0.01)
         running.process.send_signal(signal.SIGKILL)
         running.__exit__()
