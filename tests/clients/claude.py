@@ -13,15 +13,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-import pexpect
-import pyte
-
 from clients import patience
+from clients.terminal import LIMIT, Terminal, running
 
-__all__ = ["LIMIT", "Claude", "Conversation", "Terminal"]
+__all__ = ["Claude", "Conversation", "Screen"]
 
-_TERMINATION = 3.0  # seconds that a client on a busy machine takes to terminate
-LIMIT = 60  # seconds for one step of the client, which takes about one
 _KEY = "sk-" + "dummy-key-of-a-test-for-loopback-only"  # the client requires one; the mock model does not check it
 
 Json = dict[str, Any]
@@ -106,7 +102,7 @@ class Claude:
             process.stdout.close()
 
     @contextmanager
-    def terminal(self, folder: Path) -> Iterator[Terminal]:
+    def terminal(self, folder: Path) -> Iterator[Screen]:
         """The interactive program in a terminal, after onboarding, with the folder trusted."""
         state = {
             "hasCompletedOnboarding": True,
@@ -117,14 +113,8 @@ class Claude:
         file = self.config / ".claude.json"
         known = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
         file.write_text(json.dumps({**known, **state}), encoding="utf-8")
-        child = pexpect.spawn(
-            str(self.program), [], cwd=str(folder), env=self.environ, dimensions=(45, 120), encoding="utf-8"
-        )
-        child.ptyproc.delayafterterminate = _TERMINATION
-        try:
-            yield Terminal(child)
-        finally:
-            child.close(force=True)
+        with running([str(self.program)], folder, self.environ) as child:
+            yield Screen(child)
 
 
 _MAY_USE_MEMORY = ("--allowedTools", "mcp__plugin_keepmum_memory__*")
@@ -172,38 +162,12 @@ class Conversation:
                 self._buffer += chunk
 
 
-class Terminal:
-    """A terminal's screen and keyboard."""
-
-    def __init__(self, child: pexpect.spawn[str]) -> None:
-        self._child = child
-        self._screen = pyte.Screen(120, 45)
-        self._stream = pyte.Stream(self._screen)
-
-    @property
-    def text(self) -> str:
-        """The text on the screen."""
-        return "\n".join(row.rstrip() for row in self._screen.display if row.strip())
-
-    def wait_for(self, text: str, count: int = 1) -> None:
-        """Wait until the screen shows `text` at least `count` times."""
-        deadline = time.monotonic() + LIMIT
-        while self.text.count(text) < count:
-            assert time.monotonic() < deadline, f"{text!r} did not come up within {LIMIT} s:\n{self.text}"
-            try:
-                self._stream.feed(self._child.read_nonblocking(1 << 16, timeout=0.2))
-            except pexpect.TIMEOUT:
-                continue
+class Screen(Terminal):
+    """The client's terminal."""
 
     def wait_until_ready(self) -> None:
         """Wait until the client asks for input."""
         self.wait_for("\N{HEAVY RIGHT-POINTING ANGLE QUOTATION MARK ORNAMENT}")
-
-    def type(self, text: str) -> None:
-        """Type a line, and press return once the prompt shows it."""
-        self._child.send(text)
-        self.wait_for(text)
-        self._child.send("\r")
 
 
 def _tools(home: Path) -> Path:

@@ -12,18 +12,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import pexpect
-
 from clients import patience
-from clients.claude import Terminal
+from clients.terminal import LIMIT, Terminal, running
 from keepmum_installers.clients.codex import manifests
 from keepmum_installers.live.model import Model
 from keepmum_installers.live.responses import Responses
 from keepmum_installers.product import read
 
-__all__ = ["DEFERRING", "LIMIT", "PLUGIN", "POINTER", "Codex", "CodexModel", "Conversation"]
+__all__ = ["DEFERRING", "PLUGIN", "POINTER", "Codex", "CodexModel", "Conversation"]
 
-LIMIT = 60  # seconds for one step of the client, which takes about one
 PLUGIN = "keepmum@keepmum"
 POINTER = "\N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK}"  # before the prompt, and before the selected item
 DEFERRING = "gpt-5.5-codex"  # a model for which the client lists no tools of servers, and which may patch files
@@ -133,18 +130,8 @@ class Codex:
     def terminal(self, folder: Path) -> Iterator[Screen]:
         """The interactive program in a terminal, without the daemon that it would leave running."""
         environ = {**self.environ, "TERM": "xterm-256color"}
-        child = pexpect.spawn(
-            str(self.program),
-            ["--no-daemon"],
-            cwd=str(folder),
-            env=environ,
-            dimensions=(45, 120),
-            encoding="utf-8",
-        )
-        try:
+        with running([str(self.program), "--no-daemon"], folder, environ) as child:
             yield Screen(child)
-        finally:
-            child.close(force=True)
 
     def _run(self, command: list[str], folder: Path, expected: int = 0) -> str:
         done = subprocess.run(
@@ -163,10 +150,6 @@ class Codex:
 
 class Screen(Terminal):
     """A terminal in which keys are pressed one by one: the client takes many at once for a paste."""
-
-    def press(self, key: str) -> None:
-        """Press one key."""
-        self._child.send(key)
 
     def type(self, text: str) -> None:
         """Type a line, and press return once the prompt shows it."""

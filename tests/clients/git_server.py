@@ -16,7 +16,7 @@ from pathlib import Path
 
 __all__ = ["served"]
 
-_LIMIT = 30  # seconds
+_LIMIT = 60  # seconds
 _SERVICE = "git-upload-pack"
 
 

@@ -11,6 +11,7 @@ import pytest
 from clients.claude import Claude
 from clients.mock_model import Call, MockModel, Request, Say
 from clients.samples import DUE
+from clients.turns import type_turns
 from keepmum_hooks import places
 from keepmum_hooks.capture_prompt import CAPTURE_PROMPT
 
@@ -61,11 +62,7 @@ def test_over_continued_processes_every_fifth_turn_reminds_once(
 def test_in_a_terminal_every_fifth_turn_reminds_once(user: Claude, model: MockModel, project: Path) -> None:
     with user.terminal(project) as terminal:
         terminal.wait_until_ready()
-        for turn in range(1, 17):
-            model.whenever(f"turn {turn}", Say(f"answer {turn}."))
-            terminal.type(f"turn {turn}")
-            terminal.wait_for(f"answer {turn}.")
-    assert reminded_after(model) == DUE
+        assert type_turns(terminal, model, user.memories) == DUE
 
 
 def test_the_user_of_a_terminal_sees_one_line_and_no_fault(user: Claude, model: MockModel, project: Path) -> None:
@@ -114,11 +111,13 @@ def agent(prompt: str) -> Call:
 
 
 def test_a_background_agents_stop_is_not_a_turn(reminded: Claude, model: MockModel, project: Path) -> None:
+    told = threading.Event()  # within the turn, the agent's message would start no other
     model.whenever("turn 2", agent("look at the pool"))
-    model.whenever("look at the pool", Say("it is blue"))
+    model.whenever("look at the pool", Say("it is blue"), after=told)
     with reminded.conversation(project) as session:
         session.say("turn 1")
         session.say("turn 2")
+        told.set()
         session.result()  # of the turn that the agent's message started
         for turn in range(3, 7):
             session.say(f"turn {turn}")
@@ -127,11 +126,13 @@ def test_a_background_agents_stop_is_not_a_turn(reminded: Claude, model: MockMod
 
 
 def test_a_background_commands_stop_is_not_a_turn(reminded: Claude, model: MockModel, project: Path) -> None:
-    command = {"command": "sleep 1", "description": "wait", "run_in_background": True}
-    model.whenever("turn 2", Call("Bash", command))
+    ended = project / "ended"
+    wait = f"until [ -e '{ended}' ]; do sleep 0.1; done"
+    model.whenever("turn 2", Call("Bash", {"command": wait, "description": "wait", "run_in_background": True}))
     with reminded.conversation(project) as session:
         session.say("turn 1")
         session.say("turn 2")
+        ended.touch()
         session.result()
         for turn in range(3, 7):
             session.say(f"turn {turn}")

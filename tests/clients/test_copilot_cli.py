@@ -10,6 +10,7 @@ import pytest
 from clients.mock_model import Call, MockModel, Say
 from clients.npm import COPILOT_CLI
 from clients.samples import DUE, NOTE, token
+from clients.turns import type_turns
 from clients.user import User
 from keepmum_hooks.capture_prompt import CAPTURE_PROMPT, SKILLS
 
@@ -80,21 +81,8 @@ def test_from_install_to_uninstall_tools_briefing_and_guard_work(user: User, cha
 
 
 def test_in_a_terminal_every_fifth_turn_reminds_once(user: User, chat: MockModel) -> None:
-    reminded = []
     with user.terminal("--allow-all-tools") as screen:
         screen.wait_for("Do you trust the files")
         screen.press("\r")
         screen.wait_for("/ commands")
-        for turn in range(1, 17):
-            seen = len(chat.requests)
-            if turn % 3 == 0:
-                chat.whenever(f"turn {turn}", Call(f"{TOOL}recall", {"query": "x"}))
-                chat.whenever("Nothing is remembered", Say(f"said {turn}."))
-            else:
-                chat.whenever(f"turn {turn}", Say(f"said {turn}."))
-            if turn in DUE:
-                chat.whenever(CAPTURE_PROMPT, Say(f"nothing to keep {turn}."))
-            screen.type(f"turn {turn}")
-            screen.wait_for(f"nothing to keep {turn}." if turn in DUE else f"said {turn}.")
-            reminded += [turn for request in chat.requests[seen:] if CAPTURE_PROMPT in request.news]
-    assert reminded == DUE
+        assert type_turns(screen, chat, user.memories, f"{TOOL}recall") == DUE

@@ -11,6 +11,7 @@ import pytest
 from clients.mock_model import Call, MockModel, Say
 from clients.request_formats import from_generate
 from clients.samples import DUE, NOTE, token
+from clients.turns import type_turns
 from clients.user import User
 from keepmum_hooks.capture_prompt import CAPTURE_PROMPT, SKILLS
 from keepmum_installers.live.gemini_cli import GeminiApi
@@ -87,19 +88,6 @@ def test_from_install_to_uninstall_tools_briefing_and_guard_work(
 
 
 def test_in_a_terminal_every_fifth_turn_reminds_once(user: User, generate: MockModel) -> None:
-    reminded = []
     with user.terminal("-m", MODEL, "--yolo") as screen:
         screen.wait_for("Type your message")
-        for turn in range(1, 17):
-            seen = len(generate.requests)
-            if turn % 3 == 0:
-                generate.whenever(f"turn {turn}", Call(f"{TOOL}recall", {"query": "x"}))
-                generate.whenever("Nothing is remembered", Say(f"said {turn}."))
-            else:
-                generate.whenever(f"turn {turn}", Say(f"said {turn}."))
-            if turn in DUE:
-                generate.whenever(CAPTURE_PROMPT, Say(f"nothing to keep {turn}."))
-            screen.type(f"turn {turn}")
-            screen.wait_for(f"nothing to keep {turn}." if turn in DUE else f"said {turn}.", press="\r")
-            reminded += [turn for request in generate.requests[seen:] if CAPTURE_PROMPT in request.news]
-    assert reminded == DUE
+        assert type_turns(screen, generate, user.memories, f"{TOOL}recall", press="\r") == DUE

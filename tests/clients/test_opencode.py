@@ -9,6 +9,7 @@ import pytest
 
 from clients.mock_model import Call, MockModel, Say
 from clients.samples import DUE, NOTE, token
+from clients.turns import type_turns
 from clients.user import User
 from keepmum_hooks.capture_prompt import CAPTURE_PROMPT, SKILLS
 
@@ -83,26 +84,7 @@ def test_from_install_to_uninstall_tools_briefing_and_guard_work(user: User, cha
     assert not [name for name in chat.requests[before].tools if name.startswith(TOOL)]
 
 
-def turns(user: User) -> int:
-    """The number of turns that were counted; a line typed during a turn does not start another."""
-    return sum(file.read_bytes().count(b"\nT ") for file in user.memories.glob("state/sessions/*.turns"))
-
-
 def test_in_a_terminal_every_fifth_turn_reminds_once(user: User, chat: MockModel) -> None:
-    reminded = []
     with user.terminal() as screen:
         screen.wait_for("Ask anything")
-        for turn in range(1, 17):
-            seen = len(chat.requests)
-            if turn % 3 == 0:
-                chat.whenever(f"turn {turn}", Call(f"{TOOL}recall", {"query": "x"}))
-                chat.whenever("Nothing is remembered", Say(f"said {turn}."))
-            else:
-                chat.whenever(f"turn {turn}", Say(f"said {turn}."))
-            if turn in DUE:
-                chat.whenever(CAPTURE_PROMPT, Say(f"nothing to keep {turn}."))
-            screen.type(f"turn {turn}")
-            screen.wait_for(f"nothing to keep {turn}." if turn in DUE else f"said {turn}.", press="\r")
-            screen.wait_until(lambda: turns(user) == turn, "end of the turn")  # noqa: B023 - it is called at once
-            reminded += [turn for request in chat.requests[seen:] if CAPTURE_PROMPT in request.news]
-    assert reminded == DUE
+        assert type_turns(screen, chat, user.memories, f"{TOOL}recall", press="\r") == DUE
