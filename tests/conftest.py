@@ -22,7 +22,9 @@ from hypothesis import settings
 from hypothesis.internal.conjecture import providers
 
 import bytecode
-from keepmum.workspace.git import history, process
+import patient_launch
+
+patient_launch.install()  # before anything of Keepmum is imported
 
 # No deadline: the time one example takes depends on the machine. The same examples in every run (see `_fix_examples`);
 # `sh tests/run.sh --hypothesis-profile=random` searches for new ones.
@@ -43,7 +45,6 @@ def pytest_configure(config: pytest.Config) -> None:
     """Prepare a run before its tests are collected."""
     if config.getoption("--hypothesis-profile") != "random":
         _fix_examples()
-    _give_git_time()
     logging.getLogger("werkzeug").setLevel(logging.WARNING)  # a line per request would hide why a test failed
     _use_memory(config)
 
@@ -55,14 +56,6 @@ def _fix_examples() -> None:
     Source: `_get_local_constants` of hypothesis/internal/conjecture/providers.py, version 6.170.15, read 2026-11-23.
     """
     providers._get_local_constants = lambda: providers._local_constants  # which nothing adds to then
-
-
-def _give_git_time() -> None:
-    """Let Keepmum wait for git as long as a test does: what it does after two seconds is right, but not what is tested.
-
-    Only in this process; `patient_launch` does it in another one.
-    """
-    process._TIMEOUT = process._STATUS_TIMEOUT = history._TIMEOUT = 60.0
 
 
 def _use_memory(config: pytest.Config) -> None:
@@ -181,14 +174,6 @@ def home(
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
     yield folder
     shutil.rmtree(folder, ignore_errors=True)
-
-
-@pytest.fixture(scope="session", autouse=True)
-def patient_requests() -> Iterator[None]:
-    """Let requests to a server wait as long as a stalled machine takes; tests of the deadline set their own."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("keepmum.stores.rest.http_client._SECONDS", 60.0)
-        yield
 
 
 @pytest.fixture(scope="session")

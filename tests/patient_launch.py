@@ -2,7 +2,7 @@
 
 The product stops waiting for another program after some seconds, and then answers without it. On a machine that stops a
 process for longer it is right to do so, but a test that expects the other program's answer would fail. Tests of the
-limits themselves start `launch.py`, or set short limits in their own process.
+limits themselves start `launch.py`, or set short limits in their own process. `install` does it in this process.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType
 
-__all__ = ["command"]
+__all__ = ["command", "install"]
 
 _LONG = 600  # seconds
 _LIMITS: dict[str, dict[str, object]] = {  # by module
@@ -37,16 +37,20 @@ def command(launch: Path, *arguments: str, python: Sequence[str] = (sys.executab
     return [*python, __file__, str(launch), *arguments]
 
 
-def _exec_module(self: SourceFileLoader, module: ModuleType) -> None:
-    """Execute a module, and then replace its limits."""
-    _PLAIN(self, module)
-    for name, value in _LIMITS.get(module.__name__, {}).items():
-        assert name in vars(module), f"{module.__name__} has no {name}"
-        setattr(module, name, value)
+def install() -> None:
+    """Replace the limits of modules that are imported from now on."""
+    plain = SourceFileLoader.exec_module
+
+    def exec_module(self: SourceFileLoader, module: ModuleType) -> None:
+        plain(self, module)
+        for name, value in _LIMITS.get(module.__name__, {}).items():
+            assert name in vars(module), f"{module.__name__} has no {name}"
+            setattr(module, name, value)
+
+    SourceFileLoader.exec_module = exec_module  # type: ignore[assignment, method-assign]
 
 
 if __name__ == "__main__":
-    _PLAIN = SourceFileLoader.exec_module
-    SourceFileLoader.exec_module = _exec_module  # type: ignore[assignment]
+    install()
     del sys.argv[0]
     runpy.run_path(sys.argv[0], run_name="__main__")

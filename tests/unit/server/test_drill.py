@@ -173,7 +173,7 @@ def test_of_two_administrators_who_erase_each_other_one_stays(site: Site) -> Non
 
         def erase(name: str) -> bool:
             erasing = Erasing(shared, b"a secret for tests only", "root")
-            begin.wait(20)
+            begin.wait(60)
             try:
                 erasing.erase(Named("person", name))
             except InvalidInput:

@@ -182,7 +182,7 @@ def test_many_first_requests_at_once_make_one_person(served: Served) -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(20)
+        thread.join(60)
     assert len(set(map(repr, found))) == 1
     assert len(found) == 8
     assert len(served.people) == 1

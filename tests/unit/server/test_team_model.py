@@ -34,7 +34,7 @@ def opened(tmp_path: Path) -> Iterator[Opened]:
 
 def _wait_for(state: str, team: Team) -> None:
     ended = threading.Event()
-    for _ in range(600):
+    for _ in range(1_200):
         if team.meaning == state:
             return
         ended.wait(0.05)
@@ -51,7 +51,7 @@ def _cosine(team: Team) -> float | None:
 
 
 def test_a_search_uses_the_model_once_it_is_open(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(team_model, "_WAIT", 30.0)  # seconds; a search waits for its vector on a busy machine too
+    monkeypatch.setattr(team_model, "_WAIT", 600.0)  # seconds; a search waits for its vector on a busy machine too
     team = opened(BackgroundEmbedder(FakeEmbedder))
     _wait_for("ready", team)
     assert team.model_ready
@@ -62,7 +62,7 @@ def test_until_then_it_is_lexical_and_waits_for_nothing(opened: Opened) -> None:
     may_open = threading.Event()
 
     def open_late() -> FakeEmbedder:
-        may_open.wait(30)
+        may_open.wait(600)
         return FakeEmbedder()
 
     team = opened(BackgroundEmbedder(open_late))
