@@ -14,7 +14,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from pydantic import FileUrl
 
 SAMPLE = Path(__file__).resolve().parent.parent / "mcp_sample.py"
-LIMIT = 30.0  # seconds for a whole conversation
+LIMIT = 60.0  # seconds for a whole conversation
 TESTER = types.Implementation(name="tester", version="2.0")
 VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 

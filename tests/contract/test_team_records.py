@@ -220,7 +220,7 @@ def test_of_admins_who_remove_each_other_at_once_one_stays(team: Team) -> None:
     at_once = threading.Barrier(8)
 
     def take_away(number: int) -> None:
-        at_once.wait(30)
+        at_once.wait(60)
         with contextlib.suppress(InvalidInput):
             if number % 2:
                 admin.set_role(f"admin {number}", "*", "reader")

@@ -58,7 +58,7 @@ def test_links_into_the_repository_resolve(root: Path, document: str) -> None:
 
 
 def test_root_folders_are_explained_in_agents_md(root: Path) -> None:
-    listed = subprocess.run(["git", "ls-files"], cwd=root, capture_output=True, text=True, timeout=30, check=True)
+    listed = subprocess.run(["git", "ls-files"], cwd=root, capture_output=True, text=True, timeout=60, check=True)
     folders = {name.partition("/")[0] for name in listed.stdout.splitlines() if "/" in name}
     agents = (root / "AGENTS.md").read_text(encoding="utf-8")
     assert [folder for folder in sorted(folders) if f"`{folder}/`" not in agents] == []

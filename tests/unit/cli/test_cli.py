@@ -129,7 +129,7 @@ def test_commands_run_by_clients_skip_imports_of_other_commands(
         f"import sys; sys.path[:0] = {folders!r}; from keepmum.cli import main; main.main({words!r}); "
         f"print('imported:', sys.modules.keys() & {heavy!r})"
     )
-    done = subprocess.run([*bare_python, "-c", code], capture_output=True, text=True, timeout=30, check=True)
+    done = subprocess.run([*bare_python, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout.splitlines()[-1] == "imported: set()"
 
 
@@ -164,7 +164,7 @@ def test_what_needs_no_parser_imports_nothing_expensive(root: Path, bare_python:
         f"from keepmum.cli import main; main.main({words!r}); "
         "print('\\nimported:', sorted(name for name in set(sys.modules) - before if not name.startswith('keepmum')))"
     )
-    done = subprocess.run([*bare_python, "-c", code], capture_output=True, text=True, timeout=30, check=True)
+    done = subprocess.run([*bare_python, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout.splitlines()[-1] == "imported: []"
 
 

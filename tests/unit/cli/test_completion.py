@@ -24,7 +24,7 @@ def _bash(*words: str) -> list[str]:
         f'{script("bash")}\nCOMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _keepmum; printf \'%s\\n\' "${{COMPREPLY[@]}}"'
     )
     command = [_needs("bash"), "--norc", "-c", code, "bash", "keepmum", *words]
-    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=30).stdout.split()
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout.split()
 
 
 def test_bash_completes_commands() -> None:
@@ -48,7 +48,7 @@ def test_bash_completes_an_alias_as_its_command() -> None:
 def test_fish_completes_commands_and_options() -> None:
     def offered(line: str) -> list[str]:
         command = [_needs("fish"), "--no-config", "-c", f"{script('fish')}\ncomplete -C '{line}'"]
-        lines = subprocess.run(command, capture_output=True, text=True, check=True, timeout=30).stdout.splitlines()
+        lines = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout.splitlines()
         return [line.split("\t")[0] for line in lines]
 
     assert offered("keepmum rec") == ["recall"]
@@ -58,7 +58,7 @@ def test_fish_completes_commands_and_options() -> None:
 @pytest.mark.parametrize("shell", sorted(SHELLS))
 def test_a_shell_reads_its_script(shell: str) -> None:
     done = subprocess.run(
-        [_needs(shell), "-n"], input=script(shell), capture_output=True, text=True, timeout=30, check=False
+        [_needs(shell), "-n"], input=script(shell), capture_output=True, text=True, timeout=60, check=False
     )
     assert (done.returncode, done.stderr) == (0, "")
 

@@ -6,7 +6,7 @@ import threading
 
 from keepmum.system.background import JobQueue
 
-LIMIT = 30.0  # seconds
+LIMIT = 60.0  # seconds
 
 
 def test_jobs_run_in_order_and_announce_their_end() -> None:

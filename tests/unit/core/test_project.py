@@ -43,7 +43,7 @@ def git(environ: dict[str, str]) -> Git:
     def run(folder: Path, *arguments: str) -> str:
         command = ["git", *first, *arguments]
         done = subprocess.run(
-            command, cwd=folder, env=environ | person, capture_output=True, text=True, timeout=30, check=True
+            command, cwd=folder, env=environ | person, capture_output=True, text=True, timeout=60, check=True
         )
         return done.stdout.strip()
 

@@ -43,7 +43,7 @@ def repository(tmp_path: Path, environ: dict[str, str]) -> Path:
 
 def git(folder: Path, environ: dict[str, str], *arguments: str) -> str:
     done = subprocess.run(
-        ["git", *arguments], cwd=folder, env=environ, capture_output=True, text=True, timeout=30, check=True
+        ["git", *arguments], cwd=folder, env=environ, capture_output=True, text=True, timeout=60, check=True
     )
     return done.stdout.strip()
 

@@ -18,7 +18,7 @@ from keepmum.embedding.openai_compatible import OpenAiCompatible
 from keepmum.service import MemoryService
 from unit.core.service_parts import OpenService
 
-LIMIT = 20.0  # seconds
+LIMIT = 60.0  # seconds
 ONE, OTHER = "deploys go to the blue pool first, then to all", "deploys go first to the blue pool then to all"
 
 Answer = Callable[[list[str]], object]

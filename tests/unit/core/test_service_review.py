@@ -34,7 +34,7 @@ def person(open_memory: OpenService) -> MemoryService:
 
 def _opened() -> BackgroundEmbedder:
     background = BackgroundEmbedder(FakeEmbedder)
-    assert background.wait(20.0) is not None
+    assert background.wait(60.0) is not None
     return background
 
 

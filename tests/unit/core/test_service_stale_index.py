@@ -13,7 +13,7 @@ from keepmum.embedding.fake import FakeEmbedder
 from keepmum.service import MemoryService
 from unit.core.service_parts import OpenService
 
-LIMIT = 20.0  # seconds
+LIMIT = 60.0  # seconds
 TEXTS = [f"zebra {number} runs" for number in range(12)]
 
 

@@ -23,7 +23,7 @@ Open = Callable[..., MemoryService]
 
 def opened() -> BackgroundEmbedder:
     background = BackgroundEmbedder(FakeEmbedder)
-    assert background.wait(20.0) is not None
+    assert background.wait(60.0) is not None
     return background
 
 

@@ -204,7 +204,7 @@ def test_two_threads_can_back_up_at_once(store: SqliteStore, path: Path, monkeyp
         copy: sqlite3.Connection = connect(*arguments, **options)
         other = threading.Thread(target=back_up_in_thread, args=(str(path),))
         other.start()
-        other.join(30)
+        other.join(60)
         return copy
 
     def back_up_in_thread(path: str) -> None:

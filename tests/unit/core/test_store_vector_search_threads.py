@@ -20,7 +20,7 @@ from keepmum.stores.sqlite.vector_index import VectorIndex
 from keepmum.stores.vectors import pack
 
 EMBEDDER, OTHER = FakeEmbedder(), FakeEmbedder(model="other")
-LIMIT = 20.0  # seconds
+LIMIT = 60.0  # seconds
 TEXTS = [f"zebra {number} runs" for number in range(12)]
 
 

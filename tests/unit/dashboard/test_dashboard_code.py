@@ -20,7 +20,7 @@ from keepmum.service import MemoryService
 from unit.core.service_parts import OpenService
 from unit.core.test_service_citations import FORGED, LOGIN, NOTE, Open, commit, open_in, project  # noqa: F401 - fixtures
 
-_LIMIT = 20.0  # seconds
+_LIMIT = 60.0  # seconds
 
 
 def _desk(service: MemoryService) -> Desk:

@@ -19,7 +19,7 @@ ASK = b'{"view": "live"}'
 
 
 def _raw(port: int, sent: bytes) -> bytes:
-    with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as connection:
         connection.sendall(sent)
         connection.shutdown(socket.SHUT_WR)
         return b"".join(iter(lambda: connection.recv(65536), b""))

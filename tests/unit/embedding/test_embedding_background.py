@@ -9,7 +9,7 @@ from keepmum.core.errors import ModelMissing
 from keepmum.embedding import BackgroundEmbedder, Embedder
 from keepmum.embedding.fake import FakeEmbedder
 
-LIMIT = 20.0  # seconds that no wait of a test may take
+LIMIT = 60.0  # seconds that no wait of a test may take
 
 
 def test_nothing_is_opened_before_the_start() -> None:

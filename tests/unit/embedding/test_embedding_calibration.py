@@ -23,7 +23,7 @@ from keepmum_scanner import scan
 if TYPE_CHECKING:
     from keepmum.embedding.base import Vectors
 
-LIMIT = 20.0  # seconds
+LIMIT = 60.0  # seconds
 NOTES = Path(__file__).resolve().parents[2] / "bench" / "retrieval" / "notes" / "dev"
 
 

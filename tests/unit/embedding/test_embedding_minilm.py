@@ -96,7 +96,7 @@ def test_threads_share_one_model(small: MiniLm) -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(30)
+        thread.join(60)
     assert equal == [True] * 80
 
 

@@ -22,7 +22,7 @@ from keepmum.workspace import credentials, settings
 
 KEY = "dummy-" + "key"
 SECRET = "gh" + "p_" + "4fQ9" + "zR7k" * 7 + "Xb21"
-LIMIT = 20  # seconds
+LIMIT = 60.0  # seconds
 
 Answer = Callable[[list[str]], object]
 Serve = Callable[[Answer], OpenAiCompatible]

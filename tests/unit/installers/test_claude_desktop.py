@@ -22,7 +22,7 @@ from keepmum_installers.product import read
 from unit.installers.install_parts import undone
 
 THEIRS = '{"mcpServers": {"theirs": {"command": "x"}}, "globalShortcut": ""}'
-LIMIT = 30  # seconds
+LIMIT = 60.0  # seconds
 
 
 @pytest.fixture

@@ -90,7 +90,7 @@ def test_hooks_and_server_have_full_paths(spec: InstallSpec, plugin: Path) -> No
 def test_a_hook_of_the_plugin_runs(root: Path, machine: Machine, home: Path) -> None:
     command = manifests.Start(str(root), local_plugin.interpreter()).hook("stop")
     done = subprocess.run(
-        command, shell=True, input=b"{}", env={"HOME": str(home)}, capture_output=True, timeout=30, check=True
+        command, shell=True, input=b"{}", env={"HOME": str(home)}, capture_output=True, timeout=60, check=True
     )
     assert (done.stdout, done.stderr) == (b"{}", b"")
     assert machine.user_home == str(home)

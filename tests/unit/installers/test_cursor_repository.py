@@ -30,7 +30,7 @@ THEIRS = """\
   }
 }
 """
-LIMIT = 30  # seconds
+LIMIT = 60.0  # seconds
 
 
 def put(root: Path, machine: Machine) -> None:

@@ -35,7 +35,7 @@ def test_command_starts_the_bundle_in_any_folder(machine: Machine, tmp_path: Pat
         [Path(machine.home) / "bin" / "keepmum", "recall", "a b"],
         capture_output=True,
         text=True,
-        timeout=20,
+        timeout=60,
         check=True,
     )
     assert done.stdout == "['recall', 'a b'] 1\n"
@@ -44,7 +44,7 @@ def test_command_starts_the_bundle_in_any_folder(machine: Machine, tmp_path: Pat
 def test_command_without_its_bundle_prints_the_next_step(machine: Machine, tmp_path: Path) -> None:
     _install(tmp_path / "a b's", machine)
     done = subprocess.run(
-        [Path(machine.home) / "bin" / "keepmum"], capture_output=True, text=True, timeout=20, check=False
+        [Path(machine.home) / "bin" / "keepmum"], capture_output=True, text=True, timeout=60, check=False
     )
     assert (done.returncode, "a b's/plugin/launch.py is missing" in done.stderr) == (1, True)
 

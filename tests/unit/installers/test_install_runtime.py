@@ -52,7 +52,7 @@ def test_home_without_a_runtime_has_none(clone: Path, machine: Machine) -> None:
 
 def test_interpreter_is_made_where_clients_would_start_none(real: Machine) -> None:
     runtime.ensure_interpreter(real)
-    done = subprocess.run([_python(real), "-I", "-S", "-c", "print(1)"], capture_output=True, timeout=20, check=True)
+    done = subprocess.run([_python(real), "-I", "-S", "-c", "print(1)"], capture_output=True, timeout=60, check=True)
     assert done.stdout == b"1\n"
 
 

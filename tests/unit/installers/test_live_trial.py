@@ -67,7 +67,7 @@ class Client:
 def _ask(model: str, messages: list[Any]) -> dict[str, Any]:
     tools = [{"name": f"mcp__plugin_keepmum_memory__{tool}"} for tool in TOOLS]
     body = json.dumps({"messages": messages, "tools": [*tools, {"name": "Write"}]}).encode()
-    with urllib.request.urlopen(f"{model}/v1/messages", body, timeout=20) as answer:
+    with urllib.request.urlopen(f"{model}/v1/messages", body, timeout=60) as answer:
         block: dict[str, Any] = json.load(answer)["content"][0]
     return block
 

@@ -13,7 +13,7 @@ from keepmum.stores.markdown import MarkdownStore
 from keepmum.stores.markdown.file_table import FileTable
 from unit.markdown.markdown_parts import NOW
 
-LIMIT = 30.0  # seconds
+LIMIT = 60.0  # seconds
 
 
 def test_closing_waits_for_the_read_of_another_thread(store: MarkdownStore, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -45,7 +45,7 @@ print(*sorted({{".".join(name.split(".")[:4]) for name in sys.modules if name.st
 print(*(name for name in sys.modules if name.startswith("keepmum.mcp.dialects.") and name.endswith("handlers")))
 print(*(name for name in ("typing", "dataclasses", "pathlib", "sqlite3") if name in sys.modules))
 """
-    output = subprocess.run([*bare_python, "-c", code], capture_output=True, text=True, check=True, timeout=30).stdout
+    output = subprocess.run([*bare_python, "-c", code], capture_output=True, text=True, check=True, timeout=60).stdout
     own, handlers, heavy = output.splitlines()
     assert own == f"keepmum.mcp.dialects.{name.replace('-', '_')}"
     assert handlers == ""

@@ -12,7 +12,7 @@ from keepmum.core.errors import KeyRefused, StoreError, StoreUnavailable
 from keepmum.stores.outbox import Drainer, Item, Outbox, SendLock
 from unit.outbox.outbox_parts import ORIGIN, an_item
 
-LIMIT = 20.0  # seconds
+LIMIT = 60.0  # seconds
 Make = Callable[[Callable[[Item], str | None]], Drainer]
 
 

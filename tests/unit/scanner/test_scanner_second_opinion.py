@@ -99,6 +99,6 @@ def test_scanning_alone_never_imports_the_package() -> None:
     code = "import sys, keepmum_scanner; keepmum_scanner.scan('a'); print('detect_secrets' in sys.modules)"
     scanner = Path(__file__).parents[3] / "scanner"
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=scanner, capture_output=True, text=True, check=True, timeout=30
+        [sys.executable, "-c", code], cwd=scanner, capture_output=True, text=True, check=True, timeout=60
     )
     assert done.stdout == "False\n"

@@ -295,7 +295,7 @@ def test_of_two_threads_one_changes_a_memory(store: QdrantStore) -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(30)
+        thread.join(60)
     assert len(outcomes) == 2
     assert outcomes.count("stale") == 1
     assert store.get([memory.id])[0].text in outcomes

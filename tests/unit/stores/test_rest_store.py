@@ -407,7 +407,7 @@ def test_a_change_of_a_queued_memory_is_queued_behind_it(open_memory: OpenServic
 def drain(open_memory: OpenService, **options: Any) -> MemoryService:
     """A service whose queue has been sent."""
     memory = open_memory(drains=True, **options)
-    ends = time.monotonic() + 20
+    ends = time.monotonic() + 60
     store: Any = memory.store
     while store.health()["queued"]:
         assert time.monotonic() < ends, "the queue was not sent"
