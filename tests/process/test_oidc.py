@@ -112,7 +112,7 @@ def test_the_official_client_signs_in_with_nothing_but_the_address(site: Site) -
 
     async def browse(url: str) -> None:
         """Follow the provider's redirect, as a browser would."""
-        async with httpx2.AsyncClient(trust_env=False) as browser:
+        async with httpx2.AsyncClient(trust_env=False, timeout=60) as browser:
             location = (await browser.get(url)).headers["location"]
         assert location.startswith(f"{back}?")
         found = dict(parse_qsl(urlsplit(location).query))
@@ -124,9 +124,11 @@ def test_the_official_client_signs_in_with_nothing_but_the_address(site: Site) -
     async def converse() -> None:
         metadata = OAuthClientMetadata(client_name="test", redirect_uris=[AnyUrl(back)])
         auth = OAuthClientProvider(address, metadata, _Kept(), browse, answer)
-        with anyio.fail_after(60):
+        with anyio.fail_after(120):
             async with (
-                httpx2.AsyncClient(auth=auth, headers={"X-Keepmum-Project": PROJECT}, trust_env=False) as http,
+                httpx2.AsyncClient(
+                    auth=auth, headers={"X-Keepmum-Project": PROJECT}, trust_env=False, timeout=60
+                ) as http,
                 Client(streamable_http_client(address, http_client=http)) as client,
             ):
                 stored = await client.call_tool("remember", {"text": "We chose Postgres", "key": "db"})

@@ -28,9 +28,16 @@ class Noting(FakeEmbedder):
             os.write(noted, (text.splitlines()[0] + "\\n").encode())
         return super().embed(texts)
 
-noted = os.open(sys.argv[2], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+def show(done, total):
+    global left
+    print(done, total, flush=True)
+    left -= 1
+    if left == 0:
+        sys.stdin.read()
+
+noted, left = os.open(sys.argv[2], os.O_WRONLY | os.O_APPEND | os.O_CREAT), int(sys.argv[3])
 with keepmum.open_memory(sys.argv[1], Noting(model="new")) as memory:
-    done = memory.reembed(lambda done, total: print(done, total, flush=True))
+    done = memory.reembed(show)
 print("ended", done, flush=True)
 """
 
@@ -45,15 +52,16 @@ def store(tmp_path: Path) -> Path:
     return path
 
 
-def running(store: Path, noted: Path) -> subprocess.Popen[str]:
+def running(store: Path, noted: Path, waits_after: int = 0) -> subprocess.Popen[str]:
+    """A reembedding; it waits after a number of progress lines, or never."""
     environ = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    command = [sys.executable, "-c", _PROGRAM, str(store), str(noted)]
-    return subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, text=True)
+    command = [sys.executable, "-c", _PROGRAM, str(store), str(noted), str(waits_after)]
+    return subprocess.Popen(command, env=environ, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
-def kill_after(lines: int, store: Path, noted: Path) -> list[str]:
-    """The progress lines of a reembedding that is killed after `lines` of them."""
-    with running(store, noted) as process:
+def kill_after(lines: int, store: Path, noted: Path, *, waits: bool = True) -> list[str]:
+    """The progress lines of a reembedding that is killed after `lines` of them, or later if it never waits."""
+    with running(store, noted, lines if waits else 0) as process:
         assert process.stdout is not None
         progress = [process.stdout.readline() for _ in range(lines)]
         process.kill()
@@ -69,7 +77,7 @@ def noted(tmp_path: Path) -> Path:
 
 def test_after_kills_at_any_batch_all_is_embedded_and_little_of_it_twice(store: Path, noted: Path) -> None:
     for kill in range(KILLS):
-        kill_after(1 + kill % 2, store, noted)
+        kill_after(1 + kill % 2, store, noted, waits=False)
     with running(store, noted) as process:
         out = process.communicate(timeout=LIMIT)[0]
     assert (process.returncode, out.splitlines()[-1].split()[0]) == (0, "ended")

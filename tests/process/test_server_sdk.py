@@ -12,7 +12,7 @@ import pytest
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
-LIMIT = 60.0  # seconds for a whole conversation
+LIMIT = 120.0  # seconds for a whole conversation
 CODEX = types.Implementation(name="codex-mcp-client", version="0.1")
 
 # The SDK deprecates roots and logging with the protocol of 2026; today's clients use both.

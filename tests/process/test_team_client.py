@@ -11,7 +11,7 @@ from pytest_httpserver import HTTPServer
 
 from contract.stores import a_memory, wanted
 from keepmum.core.memory import Change, Embedding
-from keepmum.stores.rest import RestStore, http_client
+from keepmum.stores.rest import RestStore
 from own_server import OwnServer, shared
 from rest_server import KEY, FakeServer, behind
 from unit.stores.rest_parts import open_at, put
@@ -22,12 +22,6 @@ def server() -> OwnServer:
     server = shared("sqlite")
     server.wipe()
     return server
-
-
-@pytest.fixture(autouse=True)
-def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lets the client in this process wait for a server that the machine stops."""
-    monkeypatch.setattr(http_client, "_SECONDS", 60.0)
 
 
 def opened(server: OwnServer, folder: Path, **options: Any) -> RestStore:
