@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from typing import Any
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import APIResponse, Page, Route, expect
 
-from browser.conftest import Tab
+from browser.conftest import PATIENCE_MS, Tab
 
 pytestmark = pytest.mark.heavy
 
@@ -64,28 +65,34 @@ def test_keys_in_quick_succession_move_by_as_many_rows(opened: Tab) -> None:
 class _Held:
     """Answers of the server that are held back, by what was asked."""
 
-    def __init__(self, page: Page, path: str, wanted: Callable[[dict[str, object]], bool]) -> None:
-        self._wanted, self._routes = wanted, list[Route]()
+    def __init__(self, page: Page, path: str, wanted: Callable[[dict[str, Any]], bool], *, old: bool = False) -> None:
+        """With `old`, they are what the server said when it was asked; else it is asked when they are released."""
+        self._wanted, self._old, self._routes = wanted, old, list[tuple[Route, APIResponse | None]]()
         page.route(path, self._take)
 
     def _take(self, route: Route) -> None:
         if self._wanted(json.loads(route.request.post_data or "{}")):
-            self._routes.append(route)
+            self._routes.append((route, route.fetch() if self._old else None))
         else:
             route.continue_()
 
-    def wait(self, page: Page, count: int = 1) -> None:
-        """Until so many are held."""
-        while len(self._routes) < count:
+    def wait(self, page: Page) -> None:
+        """Until one is held."""
+        while not self._routes:
             page.wait_for_timeout(10)
 
-    def release(self, number: int = 0) -> None:
-        """Let one go on."""
-        self._routes.pop(number).continue_()
+    def release(self) -> None:
+        """Let all that are held go on."""
+        while self._routes:
+            route, answer = self._routes.pop(0)
+            if answer is None:
+                route.continue_()
+            else:
+                route.fulfill(response=answer)
 
 
-def _asks(view: str) -> Callable[[dict[str, object]], bool]:
-    return lambda asked: asked.get("view") == view
+def _asks(view: str) -> Callable[[dict[str, Any]], bool]:
+    return lambda asked: bool(asked.get("view") == view)
 
 
 def test_a_key_for_a_memory_that_is_loading_acts_when_it_is_there(opened: Tab) -> None:
@@ -98,8 +105,7 @@ def test_a_key_for_a_memory_that_is_loading_acts_when_it_is_there(opened: Tab) -
     held.wait(page)
     title = page.locator(".row").last.locator("b").inner_text()
     page.keyboard.press("a")
-    while held._routes:
-        held.release()
+    held.release()
     page.unroute_all(behavior="wait")
     expect(page.locator(".toast")).to_contain_text("rchived")
     expect(page.locator(".row").filter(has_text=title)).to_have_count(0)
@@ -179,3 +185,65 @@ def test_an_answer_that_was_overtaken_does_not_replace_a_newer_one(opened: Tab) 
     held.release()
     opened.settle()
     assert rows.count() == all_of_them
+
+
+def test_counts_of_an_overtaken_answer_do_not_come_back(opened: Tab) -> None:
+    page = opened.page
+    opened.go("review")
+    count = page.get_by_role("navigation", name="Main").locator("a[href='#/review'] .num")
+    before = int(count.inner_text())
+    held_now = [True]
+    held = _Held(page, "**/api/ask", lambda asked: bool(held_now and asked["args"].get("about")), old=True)
+    title = page.locator(".settle .title")
+    first = title.inner_text()
+    page.keyboard.press("s")
+    held.wait(page)
+    held_now.clear()
+    expect(title).not_to_have_text(first)
+    page.keyboard.press("s")
+    expect(count).to_have_text(str(before - 2))
+    held.release()
+    opened.settle()
+    assert count.inner_text() == str(before - 2)
+
+
+def test_a_search_for_secrets_is_shown_although_its_first_state_comes_late(opened: Tab) -> None:
+    page = opened.page
+    held_now = [True]
+    held = _Held(page, "**/api/ask", lambda asked: bool(held_now) and asked["view"] == "audit", old=True)
+    page.evaluate("location.hash = '#/health'")
+    held.wait(page)
+    held_now.clear()
+    page.get_by_role("button", name="Search now").press("Enter")
+    found = page.get_by_role("listitem").filter(has_text="Found in what was kept before")
+    expect(found).not_to_contain_text("not searched yet")
+    held.release()
+    opened.settle()
+    expect(found).to_contain_text("nothing found")
+
+
+def test_who_types_when_an_action_ends_goes_on_typing(opened: Tab) -> None:
+    page = opened.page
+    opened.go("memories?open=deploy.order")
+    page.locator("#memories").focus()
+    held = _Held(page, "**/api/change", lambda _: True)
+    page.keyboard.press("a")
+    held.wait(page)
+    page.keyboard.press("/")
+    page.keyboard.type("ro")
+    held.release()
+    expect(page.locator(".toast")).to_contain_text("rchived")
+    page.keyboard.type("ll")
+    expect(page.get_by_role("searchbox")).to_have_value("roll")
+    expect(page.get_by_role("searchbox")).to_be_focused()
+
+
+def test_a_second_tab_waits_for_the_secret_of_a_busy_first_one(opened: Tab) -> None:
+    opened.page.evaluate("""() => {
+        const post = BroadcastChannel.prototype.postMessage;
+        BroadcastChannel.prototype.postMessage = function (said) { setTimeout(() => post.call(this, said), 1000); };
+    }""")
+    second = opened.page.context.new_page()
+    second.set_default_timeout(PATIENCE_MS)
+    second.goto(f"{opened.page.url.partition('#')[0]}#/memories")
+    expect(second.locator(".row").first).to_be_visible()

@@ -24,7 +24,7 @@ let host;
 /** @type {Record<string, Agent>} */
 const agents = {};
 const shared = {
-  /** @type {any} */ about: null, changes: -1, mine: 0, caveat: "", now: Date.now(), asked: 0,
+  /** @type {any} */ about: null, changes: -1, mine: 0, caveat: "", now: Date.now(), asked: 0, counted: -1,
   /** @type {Notice | null} */ notice: null,
 };
 /** @type {Set<() => void>} */
@@ -61,7 +61,7 @@ function take(answer) {
   shared.now = answer.now || Date.now();
   const news = (answer.about && JSON.stringify(answer.about) !== JSON.stringify(shared.about))
     || answer.caveat !== shared.caveat || answer.changes !== shared.changes;
-  if (answer.about) shared.about = answer.about;
+  if (answer.about) { shared.about = answer.about; shared.counted = answer.changes; }
   shared.caveat = answer.caveat || "";
   shared.changes = answer.changes;
   if (news) publish();
@@ -180,9 +180,9 @@ export function useLate(waiting, after = 150) {
   return waiting && late;
 }
 
-/** Looks for changes made elsewhere, as long as the page is in sight. @param {number} every milliseconds */
+/** Looks for changes made elsewhere, and for counts that lag behind, as long as the page is in sight. @param {number} every milliseconds */
 export function watchChanges(every) {
   return setInterval(() => {
-    if (!document.hidden && shared.about) host.ask("live", {}).then(take, () => {});
+    if (!document.hidden && shared.about) host.ask("live", shared.counted === shared.changes ? {} : { about: true }).then(take, () => {});
   }, every);
 }
