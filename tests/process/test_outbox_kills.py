@@ -31,7 +31,7 @@ WRITES, KILLS = (10_000, 100) if FULL else (250, 6)
 FAULTS = 0.3  # share of requests that fail; half of them after the server has done its work
 SENDERS = 2
 _INTERVAL = 0.05  # seconds between two checks
-LIMIT = 3_000.0 if FULL else 120.0  # seconds until the queue is empty
+LIMIT = 3_000.0 if FULL else 600.0  # seconds until the queue is empty
 
 
 @pytest.fixture
@@ -60,8 +60,8 @@ def send_all(origin: str, folder: Path, outbox: Outbox) -> None:
         while outbox.count_waiting(origin) > aim:
             assert time.monotonic() < ends, "it takes too long"
             with contextlib.suppress(subprocess.TimeoutExpired):
-                senders[0].wait(_INTERVAL)
-                raise AssertionError(senders[0].communicate()[1].decode())
+                ended = senders[0].wait(_INTERVAL)  # well only when nothing waits any more
+                assert ended == 0, senders[0].communicate()[1].decode()
         victim = chance.randrange(SENDERS)
         senders[victim].kill()
         senders[victim].communicate()

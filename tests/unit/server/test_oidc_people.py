@@ -49,7 +49,7 @@ class Served:
     def begun(self) -> dict[str, str]:
         """The answer of the provider to a sign-in that the dashboard began, with the ticket."""
         begun = self.post("/provider/begin", {}).json()
-        location = httpx2.get(begun["address"]).headers["location"]
+        location = httpx2.get(begun["address"], timeout=60).headers["location"]
         assert location.startswith(f"{ORIGIN}/dashboard/sign-in.html?")
         return {"ticket": begun["ticket"], **dict(parse_qsl(urlsplit(location).query))}
 
