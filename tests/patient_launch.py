@@ -18,15 +18,22 @@ __all__ = ["command", "install"]
 
 _LONG = 600  # seconds
 _LIMITS: dict[str, dict[str, object]] = {  # by module
+    "keepmum.cli.outbox": {"_TIMEOUT": _LONG},
+    "keepmum.dashboard.views.detail": {"_CODE_SECONDS": _LONG},
+    "keepmum.dashboard.views.queue": {"_CODE_SECONDS": _LONG},
     "keepmum.embedding.openai_compatible": {"_TIMEOUT_ONE": _LONG},
     "keepmum.guard.remote": {"_GRACE": _LONG},
     "keepmum.server.people.oidc.fetch": {"SECONDS": _LONG},
+    "keepmum.service.review.queue": {"_CODE_SECONDS": _LONG, "_PAGE_SECONDS": _LONG},
+    "keepmum.stores.markdown.registry": {"_LOCK_TIMEOUT": _LONG},
     "keepmum.stores.postgres.access": {
         "_SETTINGS": f"-c statement_timeout={_LONG}s -c lock_timeout={_LONG}s",
         "_WAIT": _LONG,
     },
     "keepmum.stores.qdrant.collection": {"_TIMEOUT": _LONG},
-    "keepmum.stores.rest.http_client": {"_SECONDS": _LONG},
+    "keepmum.stores.rest.http_client": {"_SECONDS": 50},  # less than the pause that a busy server may ask for
+    "keepmum.stores.sqlite.vector_index": {"_SEARCH_TIMEOUT": _LONG},
+    "keepmum.stores.sqlite.vector_search": {"_TIMEOUT": _LONG},
     "keepmum.workspace.git.history": {"_TIMEOUT": _LONG},
     "keepmum.workspace.git.process": {"_TIMEOUT": _LONG, "_STATUS_TIMEOUT": _LONG},
 }

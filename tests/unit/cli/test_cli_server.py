@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
+import threading
+import time
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from hidden import assert_hidden
 from keepmum.cli import outbox as outbox_command
 from keepmum.stores import outbox
+from keepmum.stores.outbox import Outbox
 from keepmum.workspace import credentials
 from rest_server import KEY, FakeServer
 from rest_server import Answer as Response
@@ -223,7 +229,15 @@ def test_writes_for_another_server_are_named(run: Command, origin: str) -> None:
 def test_outbox_retry_times_out_when_nothing_is_sent(
     run: Command, pending: FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(outbox_command, "_TIMEOUT", 0.5)
+    failed, hours, mark = threading.Event(), itertools.count(0, 3600), Outbox.mark_failed
+
+    def mark_and_note(*given: Any, **options: Any) -> None:
+        mark(*given, **options)
+        failed.set()
+
+    monkeypatch.setattr(Outbox, "mark_failed", mark_and_note)
+    clock = SimpleNamespace(monotonic=lambda: next(hours) if failed.is_set() else 0, sleep=time.sleep)
+    monkeypatch.setattr(outbox_command, "time", clock)
     status, output, errors = run("outbox", "retry")
     assert (status, output.strip()) == (1, "none sent, 1 left")
     assert "cannot serve just now (503)" in errors
