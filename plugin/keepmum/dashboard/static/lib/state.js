@@ -2,7 +2,7 @@
 import { useLayoutEffect, useRef, useState } from "../vendor/preact.js";
 
 /**
- * @typedef {{ now: number, changes: number, agents: Record<string, Agent>, caveat: string, data: any, about?: any, asked?: number }} Answer asked: its number in the order of the calls
+ * @typedef {{ now: number, changes: number, agents: Record<string, Agent>, caveat: string, data: any, about?: any, asked: number }} Answer asked: its number in the order of the calls, which `useHost` adds
  * @typedef {{ title: string, colour: string }} Agent
  * @typedef {{ ask: (view: string, args?: any) => Promise<Answer>, change: (verb: string, args?: any) => Promise<Answer>,
  *   download?: (args: any) => Promise<Blob> }} Host
@@ -56,8 +56,8 @@ export const agentOf = id => agents[id] || { title: id || "unknown", colour: "#7
 /** What every answer carries. One that was overtaken by the answer to a later call says nothing new. @param {Answer} answer @returns {any} its data */
 function take(answer) {
   Object.assign(agents, answer.agents);
-  if ((answer.asked || 0) < shared.asked && answer.changes <= shared.changes) return answer.data;
-  shared.asked = Math.max(shared.asked, answer.asked || 0);
+  if (answer.asked < shared.asked && answer.changes <= shared.changes) return answer.data;
+  shared.asked = Math.max(shared.asked, answer.asked);
   shared.now = answer.now || Date.now();
   const news = (answer.about && JSON.stringify(answer.about) !== JSON.stringify(shared.about))
     || answer.caveat !== shared.caveat || answer.changes !== shared.changes;
@@ -153,7 +153,8 @@ export function useAsk(view, args, live = false) {
   useLayoutEffect(() => {
     const mine = ++last.current;
     if (got.current.key === key && (!live || got.current.changes === changes)) {
-      set(old => (old.busy || old.error ? { ...old, error: null, busy: false } : old)); // what was asked meanwhile is not wanted any more
+      // What was asked meanwhile is not wanted any more.
+      set(old => (old.busy || old.error ? { ...old, error: null, busy: false } : old));
       return;
     }
     set(old => ({ ...old, busy: true }));
@@ -162,7 +163,8 @@ export function useAsk(view, args, live = false) {
         got.current = { key, changes: answer.changes };
         set({ data: answer.data, error: null, busy: false });
       }
-      take(answer); // last: who is drawn again by it has this answer already
+      // Last: who is drawn again by it has this answer already.
+      take(answer);
     }, error => { if (mine === last.current) set(old => ({ ...old, error, busy: false })); });
   }, [key, live && changes]);
   useLayoutEffect(() => () => { last.current++; }, []);

@@ -14,7 +14,8 @@ export function useQueue(wanted, onOpen) {
   const decide = async choice => {
     const next = items[at + 1] || items[at - 1];
     if (!await act("decide", { item: item.id, ...choice })) return false;
-    if (shown.current === item.id) onOpen(next ? next.id : ""); // else the user has gone on
+    // Who has gone on meanwhile stays there.
+    if (shown.current === item.id) onOpen(next ? next.id : "");
     return true;
   };
   const grow = async () => {

@@ -72,7 +72,8 @@ function Told({ sides }) {
 /** @param {{ item: any, place: string, decide: (choice: any) => Promise<boolean> }} props */
 export function Settle({ item, place, decide }) {
   const [writing, setWriting] = useState(false), [taken, setTaken] = useState(/** @type {any} */ (null)), decisions = decisionsOf(item), [one, two] = item.sides;
-  const busy = taken === item; // decided, until the list is read again: an undone item can be decided again
+  // Until the list is read again: an item whose decision was undone can be decided again.
+  const busy = taken === item;
   const take = async ({ choice }) => {
     if (choice === "edit") return setWriting(true);
     if (busy) return undefined;
