@@ -281,7 +281,8 @@ def _restored_signal() -> Iterator[None]:
     signal.signal(signal.SIGALRM, before)
 
 
-def run_forever() -> None:
+def run_past_deadline() -> None:
+    guard.set_deadline(0.01)
     while True:
         pass
 
@@ -289,9 +290,8 @@ def run_forever() -> None:
 @ON_POSIX
 @pytest.mark.usefixtures("_restored_signal")
 def test_a_run_that_exceeds_its_deadline_is_stopped() -> None:
-    guard.set_deadline(0.01)
     with pytest.raises(guard.DeadlineError):
-        run_forever()
+        run_past_deadline()
 
 
 def test_no_code_handles_the_deadline_as_an_error_of_its_own() -> None:

@@ -26,6 +26,7 @@ from unit.stores.rest_parts import Opener, open_at, put
 
 OpenService = Callable[..., MemoryService]
 TOKEN = "gh" + "p_" + "4fQ9" + "zR7k" * 7 + "Xb21"
+LONG = 600.0  # seconds; longer than a busy machine stops a test
 
 
 def found(service: MemoryService, *args: Any, **options: Any) -> list[str]:
@@ -260,7 +261,10 @@ def test_all_tags_are_filtered_at_the_server_and_any_tag_here(open_memory: OpenS
     assert sorted(found(memory, "zebra", tags=["a", "b"])) == ["both", "one"]
 
 
-def test_loading_a_text_is_one_request(open_memory: OpenService, fake: FakeServer) -> None:
+def test_loading_a_text_is_one_request(
+    open_memory: OpenService, fake: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("keepmum.stores.rest.write_behind._FRESH_SECONDS", LONG)
     name = fake.put("Blue first", "Pools", agent="codex", tags=["deploy"])
     memory = open_memory()
     seen = memory.load([name])[0]
@@ -362,7 +366,10 @@ def test_a_read_from_the_server_has_no_caveat(open_memory: OpenService) -> None:
     assert memory.caveat() == ""
 
 
-def test_a_server_that_is_down_is_not_asked_on_every_read(open_memory: OpenService, fake: FakeServer) -> None:
+def test_a_server_that_is_down_is_not_asked_on_every_read(
+    open_memory: OpenService, fake: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("keepmum.stores.rest.circuit_breaker._OPEN_SECONDS", LONG)
     memory = open_memory()
     fake.fault = lambda _: Answer(503, headers={"Retry-After": "60"})
     for _ in range(5):
