@@ -14,12 +14,13 @@ from keepmum.cli import console
 from keepmum.cli.login import refuse_in_session
 from keepmum.core import audit_chain
 from keepmum.core.errors import InvalidInput, KeepmumError, SettingsError
+from keepmum.core.wording import counted
 from keepmum.workspace import allowlist
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from keepmum.server.settings import ServerSettings
-    from keepmum.service.team import Erasure, SharedStore, Team
+    from keepmum.service.team import Erasure, Key, Person, SharedStore, Team
 
 __all__ = ["register", "store_database"]
 
@@ -118,7 +119,7 @@ def _backup(arguments: argparse.Namespace) -> int:
 def _restore(arguments: argparse.Namespace) -> int:
     refuse_in_session()
     from keepmum.server.opening import packages_needed
-    from keepmum.server.people.secret import read_secret, secret_file
+    from keepmum.server.people.secret import checked_secret, read_secret, secret_file
     from keepmum.service import team_backup
     from keepmum.service.team import PostgresSpec, TeamSqliteSpec, create_database, open_shared
     from keepmum.system import private_files
@@ -128,17 +129,18 @@ def _restore(arguments: argparse.Namespace) -> int:
     with (
         packages_needed(),
         server.alone(),
-        team_backup.opened(arguments.file, home) as (manifest, database, kept_secret),
+        team_backup.opened(arguments.file, home) as (manifest, database, packed),
     ):
         made = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(manifest.at / 1000))
+        own = read_secret(home, os.environ)
+        kept_secret = None if packed is None else checked_secret(packed, arguments.file)
         if not arguments.yes:
             console.confirm(
                 f"The backup of {made} has {console.memory_count(manifest.memories)}. Replace the memory of {home}?",
                 "nothing was replaced",
             )
-        secret = read_secret(home, os.environ) or kept_secret
         with contextlib.closing(open_shared(TeamSqliteSpec(database))) as shared:
-            repeated = _repeat_erasures(server, shared, secret)
+            repeated = _bring_up_to_date(server, shared, own or kept_secret)
             if arguments.database:
                 owner, app = create_database(arguments.database)
                 with contextlib.closing(open_shared(PostgresSpec(app))) as target:
@@ -150,7 +152,7 @@ def _restore(arguments: argparse.Namespace) -> int:
         kept = ""
         if not arguments.database and not server.settings.database_url:
             kept = team_backup.replace_database(database, server.settings.database_file)
-        if kept_secret is not None and read_secret(home, os.environ) is None:
+        if kept_secret is not None and own is None:
             private_files.create_file(secret_file(home), kept_secret)
     console.out(f"restored: {console.memory_count(manifest.memories)} of {made}, {repeated} erasures repeated")
     if kept:
@@ -199,35 +201,82 @@ def store_database(owner: str, app: str) -> None:
     store_value(home, "database.owner_url", owner)
 
 
-def _repeat_erasures(server: _Server, shared: SharedStore, secret: bytes | None) -> int:
-    """Erase in a restored database what was erased after its backup; returns the number of erasures.
+class _Present(NamedTuple):
+    """What the database says that a restore replaces; empty when it cannot be read."""
 
-    Raises: KeepmumError when that needs the server's secret, and it is missing.
+    people: list[Person]
+    keys: list[Key]
+    erasures: list[Erasure]
+
+
+def _bring_up_to_date(server: _Server, shared: SharedStore, secret: bytes | None) -> int:
+    """Erase and withdraw in a restored database what was since its backup; returns the number of erasures.
+
+    Raises: KeepmumError when the secret is missing that erasures need, or it is that of another server.
     """
-    from keepmum.service.team_erasing import Erasing
+    from keepmum.server.people.first import is_secret_of
+    from keepmum.service.team_erasing import Erasing, read_journal
 
-    erasures = _erasures(server)
+    try:
+        erasures = read_journal(server.journal)
+    except (OSError, ValueError, TypeError):
+        raise KeepmumError(f"nothing was replaced: the journal of erasures, {server.journal}, is damaged") from None
+    present = _present(server)
+    erasures += present.erasures
     if erasures and secret is None:
         raise KeepmumError("nothing was replaced: erasures are repeated with the server's secret, which is missing")
     if secret is None and shared.records.keys():
         console.err("the server's secret is missing: no key of this backup is valid until it is restored")
-    repeated = Erasing(shared, secret or b"", server.actor).replay(erasures)
+    if secret is not None and not is_secret_of(secret, shared.records):
+        raise KeepmumError(
+            "nothing was replaced: the server's secret is not the one under which the keys of this backup were made, "
+            "so none of them would be valid, and no erasure could be repeated. Put the secret of that server into "
+            "the place of this one first"
+        )
+    repeated = Erasing(shared, secret or b"", server.actor).replay(
+        {(each.at, each.digest): each for each in erasures}.values()
+    )
+    _withdraw(shared, present, server.actor)
+    if not present.people and shared.records.keys():
+        console.err("keys that were withdrawn after this backup are valid again: `keepmum keys list` shows them")
     shared.records.seal()
     return repeated
 
 
-def _erasures(server: _Server) -> list[Erasure]:
-    """The erasures in the journal and in the present database, if it can be read."""
-    from keepmum.service.team_erasing import read_journal
-
-    try:
-        found = read_journal(server.journal)
-    except (OSError, ValueError, TypeError):
-        raise KeepmumError(f"nothing was replaced: the journal of erasures, {server.journal}, is damaged") from None
+def _present(server: _Server) -> _Present:
     if server.settings.database_url or os.path.exists(server.settings.database_file):
         with contextlib.suppress(KeepmumError), contextlib.closing(server.open()) as team:
-            found += team.records.erasures()
-    return list({(each.at, each.digest): each for each in found}.values())
+            return _Present(team.records.people(), team.records.keys(), team.records.erasures())
+    return _Present([], [], [])
+
+
+def _withdraw(shared: SharedStore, present: _Present, actor: str) -> None:
+    """Remove people and withdraw keys in a restored database that were removed or withdrawn since its backup."""
+    from keepmum.service.team import Entry
+
+    records, at = shared.records, time.time_ns() // 1_000_000
+    removed = {each.id: each.removed_at for each in present.people if each.removed_at is not None}
+    withdrawn = {each.id: each.withdrawn_at for each in present.keys if each.withdrawn_at is not None}
+    everybody, every_key = records.people(), records.keys()
+    people = [each.id for each in everybody if each.removed_at is None and each.id in removed]
+    keys = [each.id for each in every_key if each.withdrawn_at is None and each.id in withdrawn]
+    for ident in people:
+        records.change_person(ident, _removed(removed[ident]), Entry(at, actor, "person-removed", ident))
+    for ident in keys:
+        records.change_key(ident, _withdrawn(withdrawn[ident]), Entry(at, actor, "key-withdrawn", ident))
+    if people or keys:
+        console.err(
+            f"withdrawn again, as since the backup: {counted(len(people), 'person', 'people')}, "
+            f"{counted(len(keys), 'key')}; `keepmum people restore` admits a person again"
+        )
+
+
+def _removed(at: int) -> Callable[[Person], Person]:
+    return lambda found: found._replace(removed_at=at)
+
+
+def _withdrawn(at: int) -> Callable[[Key], Key]:
+    return lambda found: found._replace(withdrawn_at=at)
 
 
 def _erase(arguments: argparse.Namespace) -> int:

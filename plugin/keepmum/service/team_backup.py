@@ -8,34 +8,42 @@ from __future__ import annotations
 import contextlib
 import glob
 import hashlib
+import itertools
 import json
 import os
 import shutil
 import sqlite3
+import struct
 import tempfile
 import time
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator
 from typing import IO, NamedTuple
 
-from keepmum.core import audit_chain
+from keepmum.core import audit_chain, serialization
 from keepmum.core.errors import InvalidInput, StoreError
 from keepmum.core.version import VERSION
 from keepmum.stores.grants import ORGANISATION, Grant
 from keepmum.stores.shared import SharedStore, TeamSqliteSpec, open_shared
 from keepmum.stores.sqlite import team_file
 from keepmum.stores.sqlite.team_file import replace as replace_database
-from keepmum.stores.team_copy import Copied, copy_team
+from keepmum.stores.team import seal_all
+from keepmum.stores.team_copy import Copied, copy_team, pages
+from keepmum.stores.team_traces import TRACES
 from keepmum.system import private_files
 
 __all__ = ["SUFFIX", "Manifest", "back_up", "back_up_file", "copy", "latest", "opened", "replace_database"]
 
 _FORM = 1
 _MANIFEST, _DATABASE, _SECRET = "manifest.json", "memory.db", "server.key"
-_LARGEST_MANIFEST = 64 * 1024  # bytes
+_LARGEST_MANIFEST = _LARGEST_SECRET = 64 * 1024  # bytes
+_LATEST = 253_402_300_800_000  # milliseconds since the epoch: the year 10000
 _PART = 1024 * 1024  # bytes
 SUFFIX = ".backup"  # of the names of backups
-_NO_BACKUP = (zipfile.BadZipFile, KeyError, ValueError, EOFError, NotImplementedError, RuntimeError)
+_NO_BACKUP = (
+    zipfile.BadZipFile, zlib.error, struct.error, KeyError, ValueError, EOFError, NotImplementedError, RuntimeError,
+)  # fmt: skip
 
 
 class Manifest(NamedTuple):
@@ -55,7 +63,7 @@ def back_up(shared: SharedStore, path: str, secret_file: str | None = None) -> M
 
     Raises: StoreError, OSError.
     """
-    shared.records.seal()
+    seal_all(shared.records)
     return _pack(shared.copy_to, path, secret_file)
 
 
@@ -106,14 +114,14 @@ def opened(path: str, folder: str) -> Iterator[tuple[Manifest, str, bytes | None
         try:
             with zipfile.ZipFile(path) as archive:
                 manifest = _manifest(archive)
-                with archive.open(_DATABASE) as source, open(database, "xb") as target:
+                with _entry(archive, _DATABASE) as source, open(database, "xb") as target:
                     _copy(source, target, manifest.size)
-                secret = archive.read(_SECRET) if _SECRET in archive.namelist() else None
+                secret = _secret(archive)
         except _NO_BACKUP as error:
             raise InvalidInput("backup", f"is damaged, or is not a backup ({type(error).__name__})") from None
         if _digest(database) != manifest.digest:
             raise InvalidInput("backup", "is damaged: the database has another digest")
-        memories, head = _checked(database)
+        memories, head = _checked(database, complete=True)
         if (memories, str(head)) != (manifest.memories, manifest.head):
             raise InvalidInput("backup", "is damaged: it has other memories, or another audit log, than it says")
         _end_sessions(database)
@@ -132,19 +140,48 @@ def copy(source: SharedStore, target: SharedStore, report: Callable[[int], objec
 
     Raises: StoreError.
     """
-    source.records.seal()
+    seal_all(source.records)
     return copy_team(source.side(), target.side(), report)
 
 
 def _manifest(archive: zipfile.ZipFile) -> Manifest:
-    with archive.open(_MANIFEST) as file:
+    with _entry(archive, _MANIFEST) as file:
         fields = json.loads(file.read(_LARGEST_MANIFEST))
     if not isinstance(fields, dict) or fields.get("form") != _FORM:
         raise InvalidInput("backup", "was made by a newer version of Keepmum; upgrade this one")
     try:
-        return Manifest(**fields)
+        manifest = Manifest(**fields)
     except TypeError:
         raise ValueError("fields") from None
+    numbers = (manifest.form, manifest.at, manifest.size, manifest.memories)
+    texts = (manifest.version, manifest.digest, manifest.head)
+    if {*map(type, numbers)} != {int} or {*map(type, texts)} != {str} or not 0 <= manifest.at < _LATEST:
+        raise ValueError("fields")
+    return manifest
+
+
+def _secret(archive: zipfile.ZipFile) -> bytes | None:
+    """The server's secret as its file was; None without one.
+
+    Raises: ValueError.
+    """
+    if _SECRET not in archive.namelist():
+        return None
+    with _entry(archive, _SECRET) as file:
+        secret = file.read(_LARGEST_SECRET + 1)
+    if len(secret) > _LARGEST_SECRET:
+        raise ValueError("secret")
+    return secret
+
+
+def _entry(archive: zipfile.ZipFile, name: str) -> IO[bytes]:
+    """An entry to be read; backups have no other compression, whose errors are of many types.
+
+    Raises: KeyError, ValueError.
+    """
+    if archive.getinfo(name).compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
+        raise ValueError("compression")
+    return archive.open(name)
 
 
 def _copy(source: IO[bytes], target: IO[bytes], size: int) -> None:
@@ -166,8 +203,10 @@ def _digest(path: str) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _checked(database: str) -> tuple[int, audit_chain.Head]:
+def _checked(database: str, *, complete: bool = False) -> tuple[int, audit_chain.Head]:
     """The number of memories in a database file and the head of its audit log; the file stays as it is.
+
+    With `complete`, also the tables are compared with ours, and everything is read.
 
     Raises: InvalidInput when it is damaged, StoreError when it is of a newer version.
     """
@@ -178,7 +217,7 @@ def _checked(database: str) -> tuple[int, audit_chain.Head]:
             try:
                 sound = db.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok"
                 (memories,) = db.execute("SELECT count(*) FROM memories").fetchone()
-            except sqlite3.DatabaseError:
+            except (sqlite3.DatabaseError, UnicodeDecodeError):  # SQLite quotes a damaged schema
                 raise InvalidInput("backup", "is damaged: its database cannot be read") from None
         if not sound:
             raise InvalidInput("backup", "is damaged: its database cannot be read")
@@ -186,7 +225,35 @@ def _checked(database: str) -> tuple[int, audit_chain.Head]:
             store = shared.acting(Grant(ORGANISATION))
             if not store.capabilities.writable:
                 raise StoreError(store.capabilities.reason)
+            if complete and (names := team_file.differing(copy)):
+                raise InvalidInput("backup", f"has other tables or triggers than Keepmum makes: {', '.join(names)}")
             verdict = audit_chain.verify(shared.records.chain())
             if verdict.problem:
                 raise InvalidInput("backup", f"has an audit log that was changed: {verdict.problem}")
+            if complete:
+                _read(shared)
     return memories, verdict.head
+
+
+def _read(shared: SharedStore) -> None:
+    """Read everything once, so that a restored database does not fail when somebody asks for it.
+
+    Raises: InvalidInput.
+    """
+    side = shared.side()
+    try:
+        roles = [person.roles for person in side.records.people()]
+        side.records.keys()
+        side.records.erasures()
+        for project in side.projects():
+            store = side.of(project)
+            for memory in itertools.chain.from_iterable(pages(store)):
+                serialization.to_json(memory)
+                store.history(memory.id)
+        for trace in TRACES:
+            for _ in side.records.traces.rows(trace):
+                pass
+    except (StoreError, ValueError, TypeError, KeyError, AttributeError):
+        raise InvalidInput("backup", "is damaged: a row of its database cannot be read") from None
+    if not all(isinstance(each, dict) for each in roles):
+        raise InvalidInput("backup", "is damaged: a row of its database cannot be read")

@@ -22,12 +22,13 @@ from keepmum.core.memory import Activity, Change, JsonValue, Memory
 from keepmum.stores.base import Store
 from keepmum.stores.grants import ORGANISATION, Grant
 from keepmum.stores.shared import SharedStore
-from keepmum.stores.team import Entry, Erasure, Key, PeopleCheck, Person, another_admin_than
+from keepmum.stores.team import Entry, Erasure, Key, PeopleCheck, Person, another_admin_than, seal_all
 from keepmum.stores.team_copy import pages
 
 __all__ = ["Erasing", "Named", "open_journal", "read_journal"]
 
 _ACTORS = ("created_by", "updated_by", "confirmed_by", "agent", "by", "user")
+_EVERY_PROJECT = "*"  # in roles
 _WITHOUT_NAME = "erased"  # where the audit log never had the name
 
 
@@ -113,6 +114,7 @@ class Erasing:
         """
         known = {(each.at, each.digest) for each in self._shared.records.erasures()}
         repeated = 0
+        seal_all(self._shared.records)  # names are looked for in sealed rows, too
         for erasure in sorted(erasures, key=lambda each: each.at):
             if (erasure.at, erasure.digest) in known:
                 continue
@@ -175,13 +177,19 @@ class Erasing:
         return sum(len(self._shared.records.keys(person.id)) for person in people)
 
     def _names(self, kind: str) -> set[str]:
-        """Every name of this kind in the database."""
+        """Every name of this kind in the database: also of projects without memories, and of who wrote none."""
+        records, found = self._shared.records, set[str | None]()
         if kind == "project":
-            return {memory.project for memory in self._memories() if memory.project}
-        people = {person.name for person in self._shared.records.people()}
-        for memory in self._memories():
-            people |= {str(value) for name in _ACTORS if (value := getattr(memory, name, None))}
-        return {name for name in people if not name.startswith(ERASED)}
+            found.update(memory.project for memory in self._memories())
+            found.update(row.project.name for row in records.chain() if row.project is not None)
+            keys = records.keys()
+            found.update(*(person.roles for person in records.people()), *(key.projects or () for key in keys))
+            found.discard(_EVERY_PROJECT)
+        else:
+            found.update(getattr(memory, name, None) for memory in self._memories() for name in _ACTORS)
+            found.update(row.actor.name for row in records.chain())
+            found.update(person.name for person in records.people())
+        return {name for name in found if name and not name.startswith(ERASED)}
 
 
 @contextlib.contextmanager
@@ -217,7 +225,7 @@ def _check(named: Named) -> None:
 
     Raises: InvalidInput.
     """
-    if named.kind == "project" and named.name in {"", "*"}:
+    if named.kind == "project" and named.name in {"", _EVERY_PROJECT}:
         raise InvalidInput("project", "must be the id of one project")
 
 

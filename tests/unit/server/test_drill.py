@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import itertools
 import json
 import os
@@ -25,7 +26,7 @@ from keepmum.core.errors import InvalidInput
 from keepmum.core.memory import Change
 from keepmum.server import settings
 from keepmum.service import team_backup
-from keepmum.service.team import Session, open_shared
+from keepmum.service.team import Key, Session, open_shared
 from keepmum.service.team_erasing import Erasing, Named
 from keepmum.stores.grants import ORGANISATION, Grant
 from keepmum.stores.qdrant import create
@@ -303,31 +304,202 @@ def _changed(backup: Path, **entries: bytes) -> Path:
     return changed
 
 
+def _packed(backup: Path, database: bytes) -> Path:
+    """The backup with another database, whose digest it names."""
+    manifest = json.loads(zipfile.ZipFile(backup).read("manifest.json"))
+    named = {**manifest, "size": len(database), "digest": hashlib.sha256(database).hexdigest()}
+    return _changed(backup, **{"manifest.json": json.dumps(named).encode(), "memory.db": database})
+
+
 def test_a_backup_is_private(backup: Path) -> None:
     assert backup.stat().st_mode & 0o077 == 0
 
 
-@pytest.mark.parametrize("damage", ["no archive", "truncated", "database", "longer", "manifest", "newer", "audit"])
+@pytest.mark.parametrize(
+    "damage", ["no archive", "truncated", "compressed", "database", "longer", "manifest", "secret", "schema"]
+)
 def test_a_damaged_backup_is_refused(backup: Path, damage: str) -> None:
-    manifest = json.loads(zipfile.ZipFile(backup).read("manifest.json"))
     database = zipfile.ZipFile(backup).read("memory.db")
     match damage:
         case "no archive":
             backup.write_bytes(b"not an archive")
         case "truncated":
             backup.write_bytes(backup.read_bytes()[:-100])
+        case "compressed":
+            begin = backup.read_bytes().index(b"memory.db") + 9
+            backup.write_bytes(backup.read_bytes()[:begin] + b"\xff" * 9 + backup.read_bytes()[begin + 9 :])
         case "database":
             backup = _changed(backup, **{"memory.db": database[:-1] + b"x"})
         case "longer":
             backup = _changed(backup, **{"memory.db": database + b"x"})
         case "manifest":
             backup = _changed(backup, **{"manifest.json": b"[]"})
-        case "newer":
-            backup = _changed(backup, **{"manifest.json": json.dumps({**manifest, "form": 2}).encode()})
-        case "audit":
-            backup = _changed(backup, **{"manifest.json": json.dumps({**manifest, "head": "9:" + "0" * 64}).encode()})
+        case "secret":
+            backup = _changed(backup, **{"server.key": b"x" * 100_000})
+        case "schema":
+            begin = database.index(b"CREATE TABLE memories")
+            backup = _packed(backup, database[:begin] + b"\xff" * 9 + database[begin + 9 :])
     with pytest.raises(InvalidInput, match="backup"), team_backup.opened(str(backup), str(backup.parent / "work")):
         pass
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("form", 2), ("form", True), ("size", "1"), ("size", None), ("at", "now"), ("at", 10**30), ("at", -1),
+     ("memories", None), ("head", "9:" + "0" * 64), ("head", 1), ("version", None), ("further", 1)],
+)  # fmt: skip
+def test_a_manifest_with_other_values_is_refused(backup: Path, field: str, value: object) -> None:
+    manifest = json.loads(zipfile.ZipFile(backup).read("manifest.json"))
+    changed = _changed(backup, **{"manifest.json": json.dumps({**manifest, field: value}).encode()})
+    with pytest.raises(InvalidInput, match="backup"), team_backup.opened(str(changed), str(backup.parent / "work")):
+        pass
+    whole = team_backup.latest(str(backup.parent))  # compares the times of those that can be read
+    assert whole is not None
+
+
+@pytest.mark.parametrize(
+    ("statement", "says"),
+    [
+        ("CREATE TRIGGER grants AFTER INSERT ON team_keys BEGIN UPDATE team_people SET roles = '{}'; END", "grants"),
+        ("CREATE VIEW extra AS SELECT 1", "extra"),
+        ("DROP TRIGGER team_audit_stays", "team_audit_stays"),
+        ("DROP TABLE team_keys", "team_keys"),
+        ("ALTER TABLE memories RENAME TO others; CREATE VIEW memories AS SELECT * FROM others", "memories"),
+        ("UPDATE memories SET tags = 'no list'", "a row"),
+        ("INSERT INTO history VALUES (1, 'mem', 1, 1, 'ada', 'updated', '{')", "a row"),
+        ("INSERT INTO team_people VALUES ('p_1', 'eve', '[1]', 'person', 1, NULL)", "a row"),
+    ],
+)
+def test_a_backup_with_tables_or_rows_that_do_not_work_is_refused(backup: Path, statement: str, says: str) -> None:
+    file = backup.with_name("changed.db")
+    file.write_bytes(zipfile.ZipFile(backup).read("memory.db"))
+    with contextlib.closing(sqlite3.connect(file)) as db, db:
+        db.executescript(statement)
+        db.execute("UPDATE history SET memory = (SELECT id FROM memories)")
+    changed = _packed(backup, file.read_bytes())
+    with pytest.raises(InvalidInput, match=says), team_backup.opened(str(changed), str(backup.parent / "work")):
+        pass
+
+
+def test_a_table_of_another_program_does_not_prevent_a_restore(backup: Path) -> None:
+    file = backup.with_name("changed.db")
+    file.write_bytes(zipfile.ZipFile(backup).read("memory.db"))
+    with contextlib.closing(sqlite3.connect(file)) as db, db:
+        db.execute("CREATE TABLE _replication (number INTEGER)")
+    changed = _packed(backup, file.read_bytes())
+    with team_backup.opened(str(changed), str(backup.parent / "work")) as (manifest, _, _):
+        assert manifest.memories == 1
+
+
+def test_a_backup_under_another_secret_is_refused(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
+    """No key of it would be valid, and the digests of erased names would fit none."""
+    site.write("Written by ada")
+    backup, key = str(site.home / "one.backup"), site.home / "server" / "server.key"
+    assert main(["serve", "backup", backup]) == 0
+    assert main(["serve", "erase", "--person", "ada", "--yes"]) == 0
+    _wipe(site)
+    kept = key.read_text()
+    key.write_text(kept[::-1])
+    assert main(["serve", "restore", backup, "--yes"]) == 1
+    assert "nothing was replaced: the server's secret is not the one" in capsys.readouterr().err
+    key.write_text(kept)
+    assert main(["serve", "restore", backup, "--yes"]) == 0
+    assert site.texts() == set()
+
+
+def test_the_secret_in_a_backup_is_that_of_the_file(site: Site) -> None:
+    """Also with a line break after it, which is no part of it: what was erased is found by it."""
+    site.write("Written by ada")
+    backup, key = str(site.home / "one.backup"), site.home / "server" / "server.key"
+    key.write_text(f"{key.read_text()}\n")
+    assert main(["serve", "backup", backup, "--with-secret"]) == 0
+    assert main(["serve", "erase", "--person", "ada", "--yes"]) == 0
+    _wipe(site)
+    key.unlink()
+    assert main(["serve", "restore", backup, "--yes"]) == 0
+    assert site.texts() == set()
+    assert main(["serve", "check"]) == 0
+
+
+def test_a_secret_in_a_backup_that_is_none_is_not_stored(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
+    backup, key = site.home / "one.backup", site.home / "server" / "server.key"
+    assert main(["serve", "backup", str(backup)]) == 0
+    _wipe(site)
+    key.unlink()
+    for content, says in ((b"short", "must have 32"), (b"\xff" * 64, "is not text")):
+        changed = _changed(backup, **{"server.key": content})
+        assert main(["serve", "restore", str(changed), "--yes"]) == 1
+        assert says in capsys.readouterr().err
+    assert not key.exists()
+
+
+def test_a_restore_erases_names_that_no_memory_has(site: Site) -> None:
+    """A project with nothing but a role, and one who only removed what another wrote."""
+    assert main(["people", "role", "ada", "writer", "--project", "skunkworks"]) == 0
+    memory = a_memory("Written by bob", created_by="bob", updated_by="bob")
+    with site.opened() as shared:
+        store = shared.acting(Grant(ORGANISATION))
+        store.commit([Change(None, memory)], [an_event(memory, agent="bob")])
+        store.commit([Change(memory, None)], [an_event(memory, agent="wilhelmina", action="purged")])
+    backup = str(site.home / "one.backup")
+    assert main(["serve", "backup", backup]) == 0
+    assert main(["serve", "erase", "--person", "wilhelmina", "--yes"]) == 0
+    assert main(["serve", "erase", "--project", "skunkworks", "--yes"]) == 0
+    _wipe(site)
+    assert main(["serve", "restore", backup, "--yes"]) == 0
+    with site.opened() as shared:
+        actors = {row.actor for row in shared.records.audit(limit=1_000)}
+        roles = {person.name: person.roles for person in shared.records.people()}
+    assert "bob" in actors
+    assert "wilhelmina" not in actors
+    assert roles["ada"] == {"*": "writer"}
+
+
+def _keys(shared: SharedStore) -> list[Key]:
+    return shared.records.keys()
+
+
+def test_a_restore_makes_no_withdrawn_key_valid(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
+    if not isinstance(site.spec, TeamSqliteSpec):
+        pytest.skip("is restored into an empty database, which says nothing of keys")
+    assert main(["people", "add", "eve", "--role", "admin", "--all"]) == 0
+    assert main(["keys", "make", "ada", "--name", "laptop"]) == 0
+    backup = str(site.home / "one.backup")
+    assert main(["serve", "backup", backup]) == 0
+    with site.opened() as shared:
+        keys = {key.name: key.id for key in _keys(shared)}
+    assert main(["keys", "withdraw", keys["laptop"], "--yes"]) == 0
+    assert main(["people", "remove", "eve", "--yes"]) == 0
+    assert main(["serve", "restore", backup, "--yes"]) == 0
+    assert "withdrawn again, as since the backup: 1 person, 1 key" in capsys.readouterr().err
+    with site.opened() as shared:
+        assert {key.name: key.withdrawn_at is None for key in _keys(shared)} == {"first": True, "laptop": False}
+        assert {each.name for each in shared.records.people() if each.removed_at is None} == {"admin", "ada"}
+    assert main(["serve", "verify"]) == 0
+
+
+def test_keys_that_are_valid_again_are_pointed_out(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
+    backup = str(site.home / "one.backup")
+    assert main(["serve", "backup", backup]) == 0
+    _wipe(site)
+    capsys.readouterr()
+    assert main(["serve", "restore", backup, "--yes"]) == 0
+    assert "keys that were withdrawn after this backup are valid again" in capsys.readouterr().err
+
+
+def test_a_backup_has_every_audit_row(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
+    """Also more than one call seals: a server may have been stopped right after an import."""
+    memory = a_memory("Deploys go through the blue pool")
+    with site.opened() as shared:
+        store = shared.acting(Grant(ORGANISATION))
+        store.commit([Change(None, memory)], [an_event(memory) for _ in range(5_500)])
+    backup = str(site.home / "one.backup")
+    assert main(["serve", "backup", backup]) == 0
+    with site.opened() as shared:
+        assert shared.records.unsealed().rows == 0
+        count = shared.records.seal().number
+    assert count > 5_500
+    assert f"audit head {count}:" in capsys.readouterr().out
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from keepmum.server.people.roles import EVERY_PROJECT
 from keepmum.server.people.secret import make_secret, read_secret, secret_file
 from keepmum.service.team import Team, TeamRecords
 
-__all__ = ["administration", "first_key", "key_ring", "operator", "secret_of"]
+__all__ = ["administration", "first_key", "is_secret_of", "key_ring", "operator", "secret_of"]
 
 _CHECK = "the secret of this server"  # a changed digest of it shows another secret
 _FIRST = "admin"  # name of the first person
@@ -48,6 +48,11 @@ def secret_of(home: str, environ: Mapping[str, str], records: TeamRecords) -> by
             "would be valid. Restore the former one"
         )
     return secret
+
+
+def is_secret_of(secret: bytes, records: TeamRecords) -> bool:
+    """Whether the keys are kept under this secret, or under none yet."""
+    return records.secret_digest(None) in {None, digest_of(_CHECK, secret)}
 
 
 def key_ring(home: str, environ: Mapping[str, str], records: TeamRecords) -> KeyRing:

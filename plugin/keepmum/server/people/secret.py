@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from keepmum.core.errors import SettingsError
 from keepmum.system import private_files
 
-__all__ = ["make_secret", "read_secret", "secret_file"]
+__all__ = ["checked_secret", "make_secret", "read_secret", "secret_file"]
 
 _VARIABLE = "KEEPMUM_SERVER_SECRET"
 _BYTES = 32
@@ -46,6 +46,17 @@ def read_secret(home: str, environ: Mapping[str, str]) -> bytes | None:
         return _checked(_text_of(environ[f"{_VARIABLE}_FILE"]), f"{_VARIABLE}_FILE")
     path = secret_file(home)
     return _checked(_text_of(path), path) if os.path.exists(path) else None
+
+
+def checked_secret(content: bytes, place: str) -> bytes:
+    """The secret in the content of its file, which is at `place`.
+
+    Raises: SettingsError.
+    """
+    try:
+        return _checked(content.decode().strip(), place)
+    except UnicodeDecodeError:
+        raise SettingsError(f"the server's secret in {place} is not text") from None
 
 
 def _text_of(path: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import sqlite3
 
 from keepmum.core.errors import StoreError
 from keepmum.stores.sqlite import files, schema, team_schema
@@ -13,7 +14,7 @@ from keepmum.stores.sqlite.database import REPAIRED
 from keepmum.stores.sqlite.errors import FAILURES, store_error
 from keepmum.system import private_files
 
-__all__ = ["copy_unchanged", "missing", "replace", "size_of"]
+__all__ = ["copy_unchanged", "differing", "missing", "replace", "size_of"]
 
 _BEFORE = ".before-restore-"  # with the time: suffix of a database that was replaced
 
@@ -34,6 +35,30 @@ def missing(path: str) -> list[str]:
         raise StoreError(f"{path} was written by a newer version of Keepmum; upgrade this one")
     steps = [step.__name__ for step in schema.MIGRATIONS[version:]]
     return steps + [step.name for step in team_schema.MIGRATIONS[known:]]
+
+
+def differing(path: str) -> list[str]:
+    """The names of tables, indexes, views and triggers that a file of this version lacks or has otherwise.
+
+    Also views and triggers of others: they would run with what the server does. Further tables do nothing.
+    """
+    with contextlib.closing(connect(":memory:")) as db:
+        schema.migrate(db)
+        team_schema.migrate(db)
+        ours = _statements(db)
+    with contextlib.closing(connect(files.read_only_uri(path), uri=True)) as db:
+        found = _statements(db)
+    others = {name for name, (kind, _) in found.items() if kind in {"view", "trigger"}} - set(ours)
+    return sorted(others | {name for name, made in ours.items() if found.get(name) != made})
+
+
+def _statements(db: sqlite3.Connection) -> dict[str, tuple[str, str]]:
+    """Kind and statement of each table, index, view and trigger; the parts of the index of words are SQLite's."""
+    rows = db.execute(
+        "SELECT name, type, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT GLOB 'sqlite_*'"
+        " AND NOT (type = 'table' AND name GLOB 'words_*')"
+    )
+    return {name: (kind, sql) for name, kind, sql in rows}
 
 
 def copy_unchanged(path: str, target: str) -> None:
