@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-__all__ = ["DUE", "NOTE", "token"]
+__all__ = ["DUE", "NOTE", "TURNS", "token"]
 
-DUE = [5, 10, 15]
-"""The turns, out of sixteen, that a reminder follows."""
+TURNS = range(1, 12)
+"""The turns of a session that takes a client a second for each."""
+
+DUE = [5, 10]
+"""Those that a reminder follows."""
 
 NOTE = {"title": "Deploys", "text": "Deploys go through the blue pool first.", "kind": "decision"}
 

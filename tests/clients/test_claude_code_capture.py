@@ -10,7 +10,7 @@ import pytest
 
 from clients.claude import Claude
 from clients.mock_model import Call, MockModel, Request, Say
-from clients.samples import DUE
+from clients.samples import DUE, TURNS
 from clients.turns import type_turns
 from keepmum_hooks import places
 from keepmum_hooks.capture_prompt import CAPTURE_PROMPT
@@ -48,13 +48,13 @@ def test_in_one_long_session_every_fifth_turn_reminds_once(reminded: Claude, mod
     with reminded.conversation(project) as session:
         for turn in range(1, 17):
             session.say(f"turn {turn}")
-    assert reminded_after(model) == DUE
+    assert reminded_after(model) == [5, 10, 15]
 
 
 def test_over_continued_processes_every_fifth_turn_reminds_once(
     reminded: Claude, model: MockModel, project: Path
 ) -> None:
-    for turn in range(1, 17):
+    for turn in TURNS:
         reminded.ask(f"turn {turn}", *(["--continue"] if turn > 1 else []), folder=project)
     assert reminded_after(model) == DUE
 

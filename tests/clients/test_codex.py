@@ -13,7 +13,7 @@ import pytest
 
 from clients.codex import DEFERRING, PLUGIN, POINTER, Codex, CodexModel
 from clients.other_memory import SERVER
-from clients.samples import DUE
+from clients.samples import DUE, TURNS
 from hidden import assert_hidden
 from keepmum.mcp.dialects.keepmum.tools import INSTRUCTIONS
 from keepmum_hooks import places
@@ -162,7 +162,7 @@ def test_in_one_long_session_every_fifth_turn_reminds_once(user: Codex, model: C
             tools = [Call(REMEMBER, {"text": f"What turn {turn} taught."})] * (turn % 3)
             model.will(*tools, Say("done"))
             session.say(f"turn {turn}")
-    assert reminded_after(model) == DUE
+    assert reminded_after(model) == [5, 10, 15]
 
 
 def test_what_the_reminder_leads_to_reminds_no_more(user: Codex, model: CodexModel, project: Path) -> None:
@@ -177,7 +177,7 @@ def test_what_the_reminder_leads_to_reminds_no_more(user: Codex, model: CodexMod
 
 def test_over_resumed_processes_every_fifth_turn_reminds_once(user: Codex, model: CodexModel, project: Path) -> None:
     user.environ["KEEPMUM_CAPTURE_UNATTENDED"] = "1"
-    for turn in range(1, 17):
+    for turn in TURNS:
         user.ask(f"turn {turn}", folder=project, resume=turn > 1)
     assert reminded_after(model) == DUE
 

@@ -1,17 +1,15 @@
-"""Sixteen turns of a person in a terminal, and those that a reminder followed."""
+"""The turns of a person in a terminal, and those that a reminder followed."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from clients.mock_model import Call, MockModel, Say
-from clients.samples import DUE
+from clients.samples import DUE, TURNS
 from clients.terminal import Terminal
 from keepmum_hooks.capture_prompt import CAPTURE_PROMPT
 
 __all__ = ["type_turns"]
-
-_TURNS = 16
 
 
 def type_turns(terminal: Terminal, model: MockModel, memories: Path, tool: str = "", *, press: str = "") -> list[int]:
@@ -21,9 +19,9 @@ def type_turns(terminal: Terminal, model: MockModel, memories: Path, tool: str =
     while an answer is awaited.
     """
     reminded = []
-    for turn in range(1, _TURNS + 1):
+    for turn in TURNS:
         seen = len(model.requests)
-        if tool and turn % 3 == 0:
+        if tool and turn % 3 == 1:
             model.whenever(f"turn {turn}", Call(tool, {"query": "x"}))
             model.whenever("Nothing is remembered", Say(f"said {turn}."))
         else:
