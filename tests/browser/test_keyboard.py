@@ -22,10 +22,10 @@ def _press(page: Page, *keys: str) -> None:
 def test_search_move_select_and_act_without_a_mouse(opened: Tab) -> None:
     page = opened.page
     press_sequence(page, "g", "m")
-    page.wait_for_selector("#memories")
+    expect(page.locator("#memories").first).to_be_visible()
     _press(page, "/")
     page.keyboard.type("which pool gets a deploy first")
-    page.wait_for_selector(".row .legs")
+    expect(page.locator(".row .legs").first).to_be_visible()
     _press(page, "ArrowDown")
     expect(page.locator("#memories")).to_be_focused()
     expect(page.locator(TITLE)).to_contain_text("Deploys go through the blue pool")
@@ -69,7 +69,7 @@ def test_each_action_on_one_memory_has_a_key_and_can_be_undone(opened: Tab) -> N
 def test_an_edit_is_kept_shown_as_a_difference_and_put_back(opened: Tab) -> None:
     page = opened.page
     opened.go("memories?open=deploy.order")
-    page.wait_for_selector(TITLE)
+    expect(page.locator(TITLE).first).to_be_visible()
     _press(page, "e")
     field = page.get_by_label("Text", exact=True)
     field.fill(field.input_value().replace("ten quiet minutes", "twenty quiet minutes"))
@@ -83,7 +83,7 @@ def test_an_edit_is_kept_shown_as_a_difference_and_put_back(opened: Tab) -> None
 def test_a_secret_is_refused_at_its_field_and_what_was_typed_stays(opened: Tab) -> None:
     page, secret = opened.page, "gh" + "p_" + "a1B2c3D4e5" * 3 + "f6G7h8"
     opened.go("memories?open=deploy.order")
-    page.wait_for_selector(TITLE)
+    expect(page.locator(TITLE).first).to_be_visible()
     _press(page, "e")
     typed = f"Deploys need a key.\nIt is {secret}"
     page.get_by_label("Text", exact=True).fill(typed)
@@ -98,7 +98,7 @@ def test_a_secret_is_refused_at_its_field_and_what_was_typed_stays(opened: Tab) 
 def test_when_an_agent_was_faster_both_are_shown_and_mine_can_be_taken(opened: Tab) -> None:
     page = opened.page
     opened.go("memories?open=payments.retry")
-    page.wait_for_selector(TITLE)
+    expect(page.locator(TITLE).first).to_be_visible()
     _press(page, "e")
     page.get_by_label("Text", exact=True).fill("Payments retry 4 times.")
     with Agents(opened.sample).at(0, "codex") as agent:
@@ -117,7 +117,7 @@ def test_more_than_twenty_are_forgotten_only_after_their_number_was_typed(opened
         for number in range(22):
             agent.remember(f"Shop number {number} closes at {number} o'clock", tags=["shops"])
     opened.go("memories?tag=shops")
-    page.wait_for_selector("[role=option]")
+    expect(page.locator("[role=option]").first).to_be_visible()
     page.locator("#memories").focus()
     _press(page, "Home", "x", "End", "Shift+X")
     expect(page.locator(".bulk")).to_contain_text("22 selected")
@@ -135,7 +135,7 @@ def test_more_than_twenty_are_forgotten_only_after_their_number_was_typed(opened
 def test_the_review_is_settled_with_single_keys(opened: Tab) -> None:
     page = opened.page
     _press(page, "r")
-    page.wait_for_selector(".settle")
+    expect(page.locator(".settle").first).to_be_visible()
     first = page.inner_text(".settle .title")
     in_queue = page.get_by_role("navigation", name="To review").get_by_role("link", name=re.compile(re.escape(first)))
     _press(page, "j")
@@ -162,8 +162,8 @@ def test_keys_are_shown_and_can_be_switched_off(opened: Tab) -> None:
     expect(dialog).to_have_count(0)
     press_sequence(page, "g", "r")
     assert "home" in page.evaluate("location.hash")
-    page.get_by_role("link", name="Memories").press("Enter")
-    page.wait_for_selector("#memories")
+    page.get_by_role("navigation", name="Main").get_by_role("link", name="Memories").press("Enter")
+    expect(page.locator("#memories")).to_be_visible()
     expect(page.locator("kbd").first).to_have_css("display", "none")
 
 

@@ -247,3 +247,15 @@ def test_a_second_tab_waits_for_the_secret_of_a_busy_first_one(opened: Tab) -> N
     second.set_default_timeout(PATIENCE_MS)
     second.goto(f"{opened.page.url.partition('#')[0]}#/memories")
     expect(second.locator(".row").first).to_be_visible()
+
+
+def test_a_link_that_is_followed_while_the_keys_are_closed_leads_on(opened: Tab) -> None:
+    page = opened.page
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    page.evaluate("""() => {
+        document.querySelector("dialog").close();
+        document.querySelector("nav a[href='#/memories']").click();
+    }""")
+    expect(page.locator("#memories")).to_be_visible()
+    expect(page.locator("dialog")).to_have_count(0)

@@ -3,7 +3,7 @@ import { html, render, useLayoutEffect, useRef, useState } from "./vendor/preact
 import { connectServer } from "./lib/api.js";
 import { keysAreOn, listen, switchKeys, takeEarly, useKeys } from "./lib/keys.js";
 import { Empty, Icon, Logo, Problem, Skeleton, Toast } from "./lib/parts.js";
-import { address, go, useRoute } from "./lib/route.js";
+import { address, go, route, useRoute } from "./lib/route.js";
 import { refreshAbout, undo, useHost, useShared, watchChanges } from "./lib/state.js";
 import { counted, figures, KEYS } from "./lib/words.js";
 
@@ -103,7 +103,8 @@ function App() {
     "?": () => go(screen, { ...current(), keys: "1" }),
     "/": () => { const field = document.querySelector("input[type=search]"); if (field instanceof HTMLElement) field.focus(); else { takeEarly(); go("memories", { find: "1" }); } },
   });
-  const close = () => { const rest = current(); delete rest.keys; go(screen, rest, true); };
+  // Of the address as it is by then: a link may have been followed before the dialog says that it was closed.
+  const close = () => { const now = route(); now.params.delete("keys"); go(now.screen, Object.fromEntries(now.params), true); };
   return html`<a class="skip" href="#main" onClick=${skip}>Skip to the content</a><div class="app"><${Side} about=${about} pages=${pages} screen=${screen} />
     <main id="main" tabindex="-1"><${Banner} about=${about} caveat=${caveat} />${waits ? html`<div class="main"><${Skeleton} busy /></div>` : html`<${Page} key=${screen} name=${screen} page=${pages[screen]} params=${params} />`}</main></div>
     <${Toast} />${keys && html`<${Keys} pages=${pages} onClose=${close} />`}`;
