@@ -137,6 +137,18 @@ def test_a_copy_that_was_interrupted_goes_on(to: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("to", ENGINES)
+def test_a_person_who_was_removed_after_an_interrupted_copy_is_not_admitted_by_it(to: str, tmp_path: Path) -> None:
+    """The source was served again in between."""
+    with _opened("sqlite", tmp_path / "a") as source, _opened(to, tmp_path / "b") as target:
+        _filled(source)
+        copy_team(source.side, target.side)
+        entry = Entry(NOW, "root", "person-removed", "p_1")
+        source.records.change_person("p_1", lambda found: found._replace(removed_at=NOW), entry)
+        with pytest.raises(StoreError, match="not the same in the target; empty it"):
+            copy_team(source.side, target.side)
+
+
+@pytest.mark.parametrize("to", ENGINES)
 def test_a_database_with_other_data_is_refused(to: str, tmp_path: Path) -> None:
     with _opened("sqlite", tmp_path / "a") as source, _opened(to, tmp_path / "b") as target:
         _filled(source)

@@ -73,8 +73,9 @@ def copy_team(source: Side, target: Side, report: Callable[[int], object] = lamb
             report(count)
     traces = sum(_copy_trace(trace, source.records.traces, target.records.traces) for trace in TRACES)
     copied = sum(len(page) for project in target.projects() for page in pages(target.of(project)))
-    if copied != count or sorted(target.records.keys()) != sorted(keys):
-        raise StoreError("the target was changed meanwhile; empty it and start again")
+    same_people = {each.id: each for each in target.records.people()} == {each.id: each for each in people}
+    if copied != count or not same_people or sorted(target.records.keys()) != sorted(keys):
+        raise StoreError("people, keys or memories are not the same in the target; empty it and start again")
     return Copied(count, len(people), len(keys), rows, traces, digest.hexdigest())
 
 
