@@ -172,6 +172,7 @@ def test_the_sign_in_breaks_no_rule(page: Page, served: TeamServed, violations: 
 
 def test_a_person_is_added_gets_a_role_and_is_removed(root: Tab, served: TeamServed) -> None:
     page = root.page
+    expect(page.get_by_role("link", name="People", exact=True)).to_be_visible()  # with its key
     press_sequence(page, "g", "p")
     page.get_by_role("button", name="Add someone").press("Enter")
     expect(page.get_by_label("Name")).to_be_focused()
