@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from clients import patience
 from clients.codex import DEFERRING, PLUGIN, POINTER, Codex, CodexModel
 from clients.other_memory import SERVER
 from clients.samples import DUE, TURNS
@@ -223,6 +224,7 @@ def test_a_secret_for_another_memory_server_is_refused(user: Codex, model: Codex
     script.write_text(SERVER, encoding="utf-8")
     with user.config.open("a", encoding="utf-8") as file:
         file.write(f'\n[mcp_servers.notes]\ncommand = "python3"\nargs = ["{script}", "{kept}"]\n')
+        file.write(f"startup_timeout_sec = {patience.SECONDS}\nrequired = true\n")  # it begins without others
     write = {"entities": [{"name": "key", "observations": [f"it is {KEY}"]}]}
     clean = {"entities": [{"name": "pool", "observations": ["it is blue"]}]}
     model.will(Call("mcp__notes__create_entities", write), Call("mcp__notes__create_entities", clean))
