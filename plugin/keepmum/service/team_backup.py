@@ -242,8 +242,9 @@ def _read(shared: SharedStore) -> None:
     """
     side = shared.side()
     try:
-        roles = [person.roles for person in side.records.people()]
-        side.records.keys()
+        people, keys = side.records.people(), side.records.keys()
+        names = [field for each in (*people, *keys) for field in each if isinstance(field, str)]
+        projects = [project for person in people for project in person.roles]
         side.records.erasures()
         for project in side.projects():
             store = side.of(project)
@@ -255,5 +256,6 @@ def _read(shared: SharedStore) -> None:
                 pass
     except (StoreError, ValueError, TypeError, KeyError, AttributeError):
         raise InvalidInput("backup", "is damaged: a row of its database cannot be read") from None
-    if not all(isinstance(each, dict) for each in roles):
+    has_roles = all(isinstance(person.roles, dict) for person in people)
+    if not (has_roles and all(map(str.isprintable, [*names, *projects]))):  # escape sequences reach who lists them
         raise InvalidInput("backup", "is damaged: a row of its database cannot be read")

@@ -368,6 +368,8 @@ def test_a_manifest_with_other_values_is_refused(backup: Path, field: str, value
         ("UPDATE memories SET tags = 'no list'", "a row"),
         ("INSERT INTO history VALUES (1, 'mem', 1, 1, 'ada', 'updated', '{')", "a row"),
         ("INSERT INTO team_people VALUES ('p_1', 'eve', '[1]', 'person', 1, NULL)", "a row"),
+        ("INSERT INTO team_people VALUES ('p_1', 'eve' || char(27) || '[2J', '{}', 'person', 1, NULL)", "a row"),
+        ("INSERT INTO team_people VALUES ('p_1', 'eve', '{\"\\u001b[2J\": \"reader\"}', 'person', 1, NULL)", "a row"),
     ],
 )
 def test_a_backup_with_tables_or_rows_that_do_not_work_is_refused(backup: Path, statement: str, says: str) -> None:
