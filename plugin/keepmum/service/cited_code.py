@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -18,6 +19,7 @@ from keepmum.system.folders import real_folder
 from keepmum.workspace.git.history import History, open_history
 from keepmum.workspace.git.repository import find_repository, git_context
 from keepmum.workspace.source_files import SourceFiles, Stamp, Unreadable
+from keepmum_scanner.git_process import GitFailed
 
 __all__ = ["CitedCode", "open_code"]
 
@@ -86,26 +88,33 @@ class CitedCode:
                 if stopped() or self.look(citation, head, quick=False) is not None:
                     continue
                 question = _Question(citation, self._state(citation) or "", head)
-                commit = history.commit(citation.commit) if history else None
-                verdict = UNKNOWN if history is None or commit is None else self._judged(question, commit, history)
-                self._settled[question] = verdict
-                if verdict.verdict == "gone" and commit is not None:
-                    gone.append((question, commit))
-            if history is not None:  # one search for all of them
+                self._settled[question] = UNKNOWN
+                if history is None:
+                    continue
+                with contextlib.suppress(GitFailed):
+                    commit = history.commit(citation.commit)
+                    if commit is not None:
+                        self._settled[question] = self._judged(question, commit, history)
+                        if self._settled[question].verdict == "gone":
+                            gone.append((question, commit))
+            if history is None:
+                return
+            with contextlib.suppress(GitFailed):  # one search for all of them
                 history.defining([_leaf(question.citation) for question, _ in gone if question.citation.symbol])
-            for question, commit in gone:
-                if history is not None and not stopped():
-                    location = self._location(question, commit, history)
-                    self._settled[question] = self._settled[question]._replace(location=location)
+                for question, commit in gone:
+                    if not stopped():
+                        location = self._location(question, commit, history)
+                        self._settled[question] = self._settled[question]._replace(location=location)
 
     def resolve(
         self, memories: Iterable[Memory], stopped: Callable[[], bool]
     ) -> Iterator[tuple[Memory, tuple[Citation, ...] | None]]:
         """The citations of each memory, in the state of the code when it was written.
 
-        None for a memory of all projects that was not written in this repository.
+        None for a memory of all projects that was not written in this repository. The iteration ends early when git
+        takes too long: the other memories can be resolved later.
         """
-        with self._history() as history:
+        with contextlib.suppress(GitFailed), self._history() as history:
             for memory in memories:
                 if history is None or stopped():
                     return
@@ -116,10 +125,13 @@ class CitedCode:
 
     def texts(self, citation: Citation) -> tuple[str, str] | None:
         """The cited code as it was and as it is in the working tree; "" for what is missing, None without a history."""
-        with self._history() as history:
-            if history is None:
-                return None
-            then = history.contents([citation.blob]).get(citation.blob, b"").decode("utf-8", "replace")
+        try:
+            with self._history() as history:
+                if history is None:
+                    return None
+                then = history.contents([citation.blob]).get(citation.blob, b"").decode("utf-8", "replace")
+        except GitFailed:
+            return None
         try:
             now = self._files.text(citation.path)
         except Unreadable:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from keepmum.core import serialization
 from keepmum.core.citations.freshness import UNKNOWN, Freshness, Location
 from keepmum.core.memory import Citation, Memory, Trust
 from keepmum.service import Choice, MemoryService, citations, opening
+from keepmum_scanner import git_process
 
 LONG = 60.0  # seconds; nothing waits that long unless it is broken
 LOGIN = "def login(user):\n    check(user)\n    token = make(user)\n    log(token)\n    return token\n"
@@ -75,6 +77,24 @@ def open_in(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
     yield open_one
     for each in opened:
         each.close()
+
+
+def let_git_time_out(monkeypatch: pytest.MonkeyPatch, command: str) -> None:
+    """Let one command of git in a view take too long from now on."""
+    plain = git_process.view
+
+    @contextlib.contextmanager
+    def view(*arguments: Any) -> Iterator[tuple[str, Any]]:
+        with plain(*arguments) as (top, run):
+
+            def answer(*words: str, **options: Any) -> bytes:
+                if words[0] == command:
+                    raise git_process.GitFailed("takes too long")
+                return run(*words, **options)
+
+            yield top, answer
+
+    monkeypatch.setattr(git_process, "view", view)
 
 
 def verdict(service: MemoryService, memory: Memory) -> Freshness:
@@ -267,6 +287,42 @@ def test_without_time_the_verdict_is_unknown_and_known_later(project: Path, open
     commit(project, "change", auth=LOGIN.replace("make", "make_other"))
     assert service.freshness([memory], 0.0)[memory.id] == UNKNOWN
     assert verdict(service, memory).verdict == "changed"
+
+
+@pytest.mark.parametrize("command", ["rev-parse", "ls-tree", "grep"])
+def test_what_git_has_no_time_for_is_resolved_later(
+    project: Path, open_in: Open, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    service = open_in(project)
+    with monkeypatch.context() as slow:
+        let_git_time_out(slow, command)
+        memory = service.remember("Tokens are made by `login()`").memory
+        assert verdict(service, memory) == UNKNOWN
+        assert service.find(memory.id).citations is None
+    commit(project, "change", auth=LOGIN.replace("make", "make_other"))
+    assert verdict(service, memory).verdict == "changed"
+
+
+@pytest.mark.parametrize("command", ["rev-parse", "merge-base", "ls-tree"])
+def test_a_verdict_that_git_has_no_time_for_is_unknown(
+    project: Path, open_in: Open, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    service = open_in(project)
+    memory = kept(service)
+    commit(project, "change", auth=LOGOUT)
+    let_git_time_out(monkeypatch, command)
+    assert verdict(service, memory) == UNKNOWN
+
+
+def test_code_that_is_gone_is_named_although_git_has_no_time_to_look_for_it(
+    project: Path, open_in: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service = open_in(project)
+    memory = kept(service)
+    commit(project, "move", auth=LOGOUT, tokens=LOGIN)
+    let_git_time_out(monkeypatch, "grep")
+    found = verdict(service, memory)
+    assert (found.verdict, found.location) == ("gone", None)
 
 
 def test_a_project_in_a_subfolder_cites_nothing_above_it(project: Path, open_in: Open) -> None:

@@ -48,7 +48,10 @@ def open_history(repository: Repository, environ: Mapping[str, str]) -> Iterator
 
 
 class History:
-    """The commits of one repository. What cannot be found is None or empty; nothing raises."""
+    """The commits of one repository. What cannot be found is None or empty.
+
+    Every method raises GitFailed when git was not run to its end, so that nothing counts as not found by mistake.
+    """
 
     def __init__(self, run: Run) -> None:
         self._run = run
@@ -149,7 +152,9 @@ class History:
     def _ask(self, *arguments: str, text: bytes | None = None) -> bytes:
         try:
             return self._run(*arguments, text=text)
-        except git_process.GitFailed:
+        except git_process.GitFailed as failed:
+            if failed.status is None:
+                raise
             return b""
 
 
