@@ -140,6 +140,7 @@ def _restore(arguments: argparse.Namespace) -> int:
                 "nothing was replaced",
             )
         with contextlib.closing(open_shared(TeamSqliteSpec(database))) as shared:
+            redacted = team_backup.redact(shared, allowlist.AllowlistScanner(console.state_home()), server.actor)
             repeated = _bring_up_to_date(server, shared, own or kept_secret)
             if arguments.database:
                 owner, app = create_database(arguments.database)
@@ -155,6 +156,8 @@ def _restore(arguments: argparse.Namespace) -> int:
         if kept_secret is not None and own is None:
             private_files.create_file(secret_file(home), kept_secret)
     console.out(f"restored: {console.memory_count(manifest.memories)} of {made}, {repeated} erasures repeated")
+    if redacted:
+        console.err(f"secrets were redacted in {console.memory_count(redacted)}; the backup still holds them")
     if kept:
         console.err(f"the former memory is in {kept}; delete it when you no longer need it")
     return 0

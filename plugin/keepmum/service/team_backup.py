@@ -21,9 +21,11 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import IO, NamedTuple
 
-from keepmum.core import audit_chain, serialization
+from keepmum.core import audit_chain, serialization, validation
 from keepmum.core.errors import InvalidInput, StoreError
 from keepmum.core.version import VERSION
+from keepmum.service import audit
+from keepmum.service.context import ServiceContext, ServiceOptions
 from keepmum.stores.grants import ORGANISATION, Grant
 from keepmum.stores.shared import SharedStore, TeamSqliteSpec, open_shared
 from keepmum.stores.sqlite import team_file
@@ -33,7 +35,7 @@ from keepmum.stores.team_copy import Copied, copy_team, pages
 from keepmum.stores.team_traces import TRACES
 from keepmum.system import private_files
 
-__all__ = ["SUFFIX", "Manifest", "back_up", "back_up_file", "copy", "latest", "opened", "replace_database"]
+__all__ = ["SUFFIX", "Manifest", "back_up", "back_up_file", "copy", "latest", "opened", "redact", "replace_database"]
 
 _FORM = 1
 _MANIFEST, _DATABASE, _SECRET = "manifest.json", "memory.db", "server.key"
@@ -142,6 +144,21 @@ def copy(source: SharedStore, target: SharedStore, report: Callable[[int], objec
     """
     seal_all(source.records)
     return copy_team(source.side(), target.side(), report)
+
+
+def redact(shared: SharedStore, scan: validation.Scan, actor: str) -> int:
+    """Redact the secrets that the scanner finds in memories, their history and the log; returns how many had some.
+
+    The rules may be newer than a backup, and a backup may hold what no server has checked.
+
+    Raises: StoreError, ScannerFailed.
+    """
+    options = ServiceOptions(agent=actor, origin="server")
+    context = ServiceContext.create(shared.acting(Grant(ORGANISATION)), scan, options)
+    report = audit.audit_store(context)
+    if report.places:
+        audit.cleanse(context, report, purge=False)
+    return len(report.memories)
 
 
 def _manifest(archive: zipfile.ZipFile) -> Manifest:

@@ -13,6 +13,7 @@ import threading
 import zipfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,6 +23,7 @@ from qdrant_client import QdrantClient
 import postgres_server
 from contract.stores import NOW, a_memory, an_event
 from keepmum.cli.main import main
+from keepmum.core import audit_chain
 from keepmum.core.errors import InvalidInput
 from keepmum.core.memory import Change
 from keepmum.server import settings
@@ -124,6 +126,34 @@ def test_a_restore_brings_back_no_session(site: Site) -> None:
     assert main(["serve", "restore", backup, "--yes"]) == 0
     with site.opened() as shared:
         assert shared.records.session(session.digest, NOW) is None
+
+
+def test_a_restore_brings_back_no_secret(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
+    """A backup may be older than the rule that finds it, or made by somebody else."""
+    now, before = ("ghp_" + f"{digit}wG7vQ2Lr9Xk4Bt6" * 2 + "Zd5Y" for digit in "18")
+    ident = site.write(f"The token is {before}")
+    site.write("Deploys go through the blue pool")
+    with site.opened() as shared:
+        store = shared.acting(Grant(ORGANISATION))
+        (memory,) = store.get([ident])
+        changed = replace(memory, text=f"The token is {now}", revision=memory.revision + 1)
+        store.commit([Change(memory, changed)], [replace(an_event(changed), detail=f"found {now}")])
+    backup = str(site.home / "one.backup")
+    assert main(["serve", "backup", backup]) == 0
+    _wipe(site)
+    capsys.readouterr()
+    assert main(["serve", "restore", backup, "--yes"]) == 0
+    assert "secrets were redacted in 1 memory" in capsys.readouterr().err
+    with site.opened() as shared:
+        store = shared.acting(Grant(ORGANISATION))
+        held = f"{store.between('', '~', 9)}{store.history(ident)}{store.activity(99)}"
+        assert "The token is" in held
+        assert "Deploys go through the blue pool" in held
+        assert audit_chain.verify(shared.records.chain()).problem == ""
+        shared.copy_to(str(site.home / "copy.db"))
+    (site.home / "one.backup").unlink()
+    files = [path for path in site.home.rglob("*") if path.is_file() and ".before-restore-" not in path.name]
+    assert not any(each in held or each.encode() in path.read_bytes() for each in (now, before) for path in files)
 
 
 def test_a_restore_does_not_bring_back_what_was_erased(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
@@ -257,11 +287,9 @@ def test_an_erased_name_is_in_no_file(site: Site) -> None:
     with site.opened() as shared:
         store = shared.acting(Grant(ORGANISATION))
         (memory,) = store.get([other])
-        import dataclasses
-
-        changed = dataclasses.replace(memory, text="Revised", updated_by=name, revision=memory.revision + 1)
+        changed = replace(memory, text="Revised", updated_by=name, revision=memory.revision + 1)
         store.commit([Change(memory, changed)], [an_event(changed, action="updated", agent=name)])
-        again = dataclasses.replace(changed, text="Revised again", updated_by="bob", revision=changed.revision + 1)
+        again = replace(changed, text="Revised again", updated_by="bob", revision=changed.revision + 1)
         store.commit([Change(changed, again)], [an_event(again, action="updated", agent="bob")])
     assert main(["serve", "erase", "--person", name, "--yes"]) == 0
     for path in (site.home / "server").rglob("*"):
