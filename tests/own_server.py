@@ -56,7 +56,8 @@ class OwnServer(TeamServer):
 @functools.cache
 def shared(engine: str) -> OwnServer:
     """A server that runs until this process ends, over SQLite or PostgreSQL."""
-    environ = {"KEEPMUM_SERVER_DATABASE_URL": postgres_server.server().app} if engine == "postgres" else {}
+    # A database of its own: in the common one other tests may have made keys already, under another secret.
+    environ = {"KEEPMUM_SERVER_DATABASE_URL": postgres_server.database("own").app} if engine == "postgres" else {}
     server = OwnServer(Path(tempfile.mkdtemp(prefix="keepmum-server-")), environ)
     atexit.register(server.__exit__)
     return server

@@ -16,8 +16,13 @@ from server_process import Reply
 
 MEMORIES = "/api/v2/memories"
 ROOM = 20_000  # bytes that a file may still grow
-READ_ONLY = "ALTER ROLE keepmum_app SET default_transaction_read_only = on"
-WRITABLE = "ALTER ROLE keepmum_app RESET default_transaction_read_only"
+READ_ONLY = "ALTER ROLE keepmum_app IN DATABASE read_only SET default_transaction_read_only = on"
+WRITABLE = "ALTER ROLE keepmum_app IN DATABASE read_only RESET default_transaction_read_only"
+# Of this database only: the other tests of the process have connections to the same server.
+DISCONNECT = """
+    SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE usename = 'keepmum_app' AND datname = current_database()
+"""
 NO_LIMIT = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
 
 
@@ -68,14 +73,14 @@ def test_a_database_that_takes_no_writes_is_still_read(tmp_path: Path) -> None:
             assert _write(first, "The first memory").status == 201
             admin.execute(READ_ONLY)
             try:
-                admin.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'keepmum_app'")
+                admin.execute(DISCONNECT)
                 answer = _until_refused(first)
                 assert (answer.status, answer.headers["retry-after"]) == (503, "2")
                 assert "takes no writes" in answer.body["error"]["message"]
                 assert "The first memory" in _texts(first)
             finally:
                 admin.execute(WRITABLE)
-                admin.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'keepmum_app'")
+                admin.execute(DISCONNECT)
     assert "internal error" not in "".join(first.log)
 
 
