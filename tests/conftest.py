@@ -10,6 +10,7 @@ import itertools
 import logging
 import os
 import shutil
+import signal
 import sys
 import tempfile
 from collections import Counter
@@ -46,6 +47,8 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--hypothesis-profile") != "random":
         _fix_examples()
     logging.getLogger("werkzeug").setLevel(logging.WARNING)  # a line per request would hide why a test failed
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell starts what runs in the background
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # tests interrupt the processes that they start
     _use_memory(config)
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, Route, expect, sync_playwright
 
 import bytecode
 from browser.sample import Sample, environment, fill
@@ -167,6 +167,23 @@ class Tab(NamedTuple):
     def settle(self) -> None:
         """Wait until no answer is awaited and all that came is drawn."""
         self.page.evaluate(_SETTLED, PATIENCE_MS)
+
+    def intercept(self) -> None:
+        """Load the page again, so that `page.route` gets all its requests from here on.
+
+        Chromium lets requests pass that a document makes just after the first `route`.
+        """
+        self.page.route("**/no-such-file", Route.abort)
+        self.page.reload()
+        self.settle()
+
+
+def wait_until(page: Page, condition: Callable[[], bool]) -> None:
+    """Handle what the browser says until a condition holds."""
+    end = time.monotonic() + PATIENCE_MS / 1000
+    while not condition():
+        assert time.monotonic() < end, "it did not come to that"
+        page.wait_for_timeout(10)
 
 
 def press_sequence(page: Page, first: str, second: str) -> None:

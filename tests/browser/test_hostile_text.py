@@ -74,6 +74,7 @@ def test_a_list_of_ten_thousand_draws_what_is_in_sight(opened: Tab) -> None:
         found["data"] |= {"rows": rows, "total": 10_000}
         route.fulfill(status=200, content_type="application/json", body=json.dumps(found))
 
+    opened.intercept()
     page.route("**/api/ask", pretend)
     opened.go("memories")
     options = page.locator("[role=option]")

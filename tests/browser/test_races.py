@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import APIResponse, Page, Route, expect
 
-from browser.conftest import PATIENCE_MS, Tab
+from browser.conftest import PATIENCE_MS, Tab, wait_until
 
 pytestmark = pytest.mark.heavy
 
@@ -62,6 +62,13 @@ def test_keys_in_quick_succession_move_by_as_many_rows(opened: Tab) -> None:
     expect(page.locator(".row").nth(4)).to_have_attribute("aria-current", "true")
 
 
+@pytest.fixture
+def opened(opened: Tab) -> Tab:
+    """A tab whose requests can be held."""
+    opened.intercept()
+    return opened
+
+
 class _Held:
     """Answers of the server that are held back, by what was asked."""
 
@@ -78,8 +85,7 @@ class _Held:
 
     def wait(self, page: Page) -> None:
         """Until one is held."""
-        while not self._routes:
-            page.wait_for_timeout(10)
+        wait_until(page, lambda: bool(self._routes))
 
     def release(self) -> None:
         """Let all that are held go on."""
@@ -139,7 +145,7 @@ def test_what_is_typed_for_a_search_that_is_still_loading_arrives_there(opened: 
     page.route("**/screens/memories.js", lambda route: waiting.append(route))  # noqa: PLW0108 - it gets an attribute
     page.keyboard.press("/")
     page.keyboard.type("rollback w#")
-    assert waiting
+    wait_until(page, lambda: bool(waiting))
     for route in waiting:
         route.continue_()
     expect(page.get_by_role("searchbox")).to_have_value("rollback w#")

@@ -32,7 +32,6 @@ def _started(folder: Path, *words: str, **more: str) -> Iterator[subprocess.Pope
         [sys.executable, str(ROOT / "plugin" / "launch.py"), "dashboard", *words],
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=folder,
         env={**kept, **more},
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 - also below `nohup`
     )  # fmt: skip
     try:
         yield process

@@ -6,7 +6,6 @@ import json
 import os
 import pty
 import select
-import signal
 import subprocess
 import sys
 import time
@@ -34,12 +33,11 @@ def _command(*words: str) -> list[str]:
 
 
 def _take_terminal() -> None:
-    """Make standard input the terminal of this process, and let Ctrl-C interrupt it, also below `nohup`."""
+    """Make standard input the terminal of this process."""
     import fcntl
     import termios
 
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 class Terminal:
