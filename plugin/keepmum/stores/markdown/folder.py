@@ -1,6 +1,7 @@
 """The files in one `.memories/` folder. No link and no file name gives access to anything outside of it.
 
-Only regular files `YYYY-MM-DD/*.md` count. On POSIX each path component is opened relative to its parent and without
+Only regular files `YYYY-MM-DD/*.md` count. Each is written completely under a temporary name first, so that a process
+which is killed leaves a whole file or none. On POSIX each path component is opened relative to its parent and without
 following links, so that replacing a folder by a link at any moment has no effect.
 """
 
@@ -10,7 +11,7 @@ import contextlib
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
 from keepmum.core.errors import StoreError
@@ -20,9 +21,11 @@ __all__ = ["MAX_BYTES", "FileState", "Folder", "UnreadableFile", "read_regular",
 MAX_BYTES = 512 * 1024  # of a file: more than a memory at all of its limits
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _NAME = re.compile(r"[^./\\\x00-\x1f\x7f:*?\"<>|][^/\\\x00-\x1f\x7f:*?\"<>|]{0,200}\.md")
+_UNFINISHED = re.compile(r"\.(.+\.md)\.\d+(?:-[0-9a-f]{8})?\.part")  # the temporary name of a file
 _TICK = 100_000_000  # nanoseconds within which two changes may have the same time
 _COARSE_TICK = 2_000_000_000  # on file systems with times in whole seconds
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
+_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_FOLLOW | getattr(os, "O_BINARY", 0)
 _RELATIVE = os.open in os.supports_dir_fd and os.unlink in os.supports_dir_fd
 
 
@@ -128,17 +131,13 @@ class Folder:
         Raises: OSError, UnreadableFile.
         """
         with self._day_of(path, make=True) as (day, name):
+            unfinished = _write_unfinished(name, day, content)
             try:
-                descriptor = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_FOLLOW, 0o644, dir_fd=day)
-            except FileExistsError:
-                return False
-            try:
-                _write_synced(descriptor, content)
-            except BaseException:
-                _remove(name, day)
-                raise
+                created = _link(unfinished, name, day)
+            finally:
+                _remove(unfinished, day)
             _sync_folder(day)
-        return True
+        return created
 
     def replace(self, path: str, content: bytes) -> None:
         """Replace the content of a file atomically.
@@ -146,15 +145,13 @@ class Folder:
         Raises: OSError, UnreadableFile when it is a link or has a hard link that would keep the old content.
         """
         with self._day_of(path) as (day, name):
-            about = os.stat(name, dir_fd=day, follow_symlinks=False)
+            about = _without_own_link(name, day)
             if not stat.S_ISREG(about.st_mode):
                 raise UnreadableFile("is not a regular file")
             if about.st_nlink > 1:
                 raise UnreadableFile("has a hard link, which would keep the old text; remove one of the two")
-            unfinished = f".{name}.{os.getpid()}.part"
-            descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _NO_FOLLOW, 0o644, dir_fd=day)
+            unfinished = _write_unfinished(name, day, content)
             try:
-                _write_synced(descriptor, content)
                 with contextlib.suppress(OSError):
                     os.chmod(os.path.join(self.path, os.path.dirname(path), unfinished), stat.S_IMODE(about.st_mode))
                 os.replace(unfinished, name, src_dir_fd=day, dst_dir_fd=day)
@@ -169,6 +166,7 @@ class Folder:
         Raises: OSError, UnreadableFile.
         """
         with self._day_of(path) as (day, name):
+            _without_own_link(name, day)
             os.unlink(name, dir_fd=day)
             _sync_folder(day)
         with contextlib.suppress(OSError):
@@ -176,12 +174,22 @@ class Folder:
 
     def tidy(self, day: str, now: float) -> None:
         """Remove temporary files of killed processes, an hour old or more."""
-        with contextlib.suppress(OSError), os.scandir(os.path.join(self.path, day)) as entries:
-            for entry in entries:
-                if entry.name.startswith(".") and entry.name.endswith(".part") and ".md." in entry.name:
-                    about = entry.stat(follow_symlinks=False)
-                    if now - about.st_mtime > 3600:
-                        os.unlink(entry.path)
+        folder = os.path.join(self.path, day)
+        with contextlib.suppress(OSError):
+            for name, unfinished in _unfinished(folder):
+                if now - os.lstat(os.path.join(folder, unfinished)).st_mtime > 3600:
+                    _remove_claim(os.path.join(folder, name))
+                    os.unlink(os.path.join(folder, unfinished))
+
+    def drop_unfinished(self, paths: Iterable[str]) -> None:
+        """Remove what killed processes left of these files: it may hold a text that nobody may read any more."""
+        names: dict[str, set[str]] = {}
+        for path in paths:
+            day, name = _split_path(path)
+            names.setdefault(day, set()).add(name)
+        for day, of_day in names.items():
+            with contextlib.suppress(OSError, UnreadableFile), self._day_of(f"{day}/{min(of_day)}") as (opened, _):
+                _drop_unfinished(of_day, opened, os.path.join(self.path, day))
 
     @contextlib.contextmanager
     def reading_in_order(self) -> Iterator[None]:
@@ -276,12 +284,90 @@ def _file_state(about: os.stat_result, now: int) -> FileState:
     return FileState(mark, settled=latest + tick < now)
 
 
-def _write_synced(descriptor: int, content: bytes) -> None:
-    """Write and fsync a new file."""
-    with open(descriptor, "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
+def _write_unfinished(name: str, day: int | None, content: bytes) -> str:
+    """Write and fsync the content of the file `name` under a temporary name, and return that."""
+    folder, last = os.path.split(name)  # the folder is empty where `day` names it
+    unfinished = os.path.join(folder, f".{last}.{os.getpid()}-{os.urandom(4).hex()}.part")
+    descriptor = os.open(unfinished, _CREATE, 0o644, dir_fd=day)
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+    except BaseException:
+        _remove(unfinished, day)
+        raise
+    return unfinished
+
+
+def _unfinished(folder: str | int) -> list[tuple[str, str]]:
+    """The temporary files in a folder: the name that each would get, and the name that it has.
+
+    Raises: OSError.
+    """
+    return [(match[1], match[0]) for match in map(_UNFINISHED.fullmatch, os.listdir(folder)) if match]
+
+
+def _drop_unfinished(names: Collection[str], day: int | None, folder: str) -> None:
+    """Remove the temporary files of the files `names` in one folder, which is open as `day` where that is possible.
+
+    Raises: OSError.
+    """
+    for name, unfinished in _unfinished(folder if day is None else day):
+        if name in names:
+            _remove(unfinished if day is not None else os.path.join(folder, unfinished), day)
+
+
+def _without_own_link(name: str, day: int | None) -> os.stat_result:
+    """The metadata of a file. A temporary name that a killed process left it is removed first.
+
+    Raises: OSError.
+    """
+    about = os.stat(name, dir_fd=day, follow_symlinks=False)
+    if about.st_nlink > 1:
+        folder, last = os.path.split(name)
+        _drop_unfinished([last], day, folder)
+        about = os.stat(name, dir_fd=day, follow_symlinks=False)
+    return about
+
+
+def _link(unfinished: str, name: str, day: int | None) -> bool:
+    """Give a complete file its name; False when the name is taken. The temporary name may stay.
+
+    Raises: OSError.
+    """
+    follow = os.link not in os.supports_follow_symlinks  # where it can be chosen, a link in its place is not followed
+    try:
+        os.link(unfinished, name, src_dir_fd=day, dst_dir_fd=day, follow_symlinks=follow)
+    except FileExistsError:
+        return False
+    except OSError:  # a file system without hard links
+        return _claim_and_rename(unfinished, name, day)
+    return True
+
+
+def _claim_and_rename(unfinished: str, name: str, day: int | None) -> bool:
+    """As `_link`, without hard links: an empty file claims the name. `tidy` removes that of a killed process."""
+    try:
+        os.close(os.open(name, _CREATE, 0o644, dir_fd=day))
+    except FileExistsError:
+        return False
+    try:
+        os.replace(unfinished, name, src_dir_fd=day, dst_dir_fd=day)
+    except BaseException:
+        _remove(name, day)
+        raise
+    return True
+
+
+def _remove_claim(name: str) -> None:
+    """Remove the empty file that claims a name; the caller has seen that its content never arrived.
+
+    Raises: OSError.
+    """
+    with contextlib.suppress(FileNotFoundError):
+        if os.lstat(name).st_size == 0:
+            os.unlink(name)
 
 
 def _remove(name: str, day: int | None) -> None:

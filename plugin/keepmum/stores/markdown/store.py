@@ -155,6 +155,7 @@ class MarkdownStore:
             writes = self._plan(changes)
             self._table.set_fact("dirty", "1")
             removed = self._index.cleanse(changes, activity, redact)
+            self._folder.drop_unfinished(write.path for write in writes if write.path is not None)
             self._write_files(writes)
             return removed
 
