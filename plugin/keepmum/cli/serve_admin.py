@@ -107,7 +107,7 @@ def _backup(arguments: argparse.Namespace) -> int:
     if secret is not None and not os.path.exists(secret):
         raise InvalidInput("--with-secret", "the secret is in a variable and not in a file; keep it yourself")
     with contextlib.closing(server.open()) as team:
-        manifest = team_backup.back_up(team.shared, path, secret)
+        path, manifest = team_backup.back_up(team.shared, path, secret)
     console.out(
         f"{path}: {console.memory_count(manifest.memories)}, {manifest.size:,} bytes, audit head {manifest.head}"
     )

@@ -35,7 +35,18 @@ from keepmum.stores.team_copy import Copied, copy_team, pages
 from keepmum.stores.team_traces import TRACES
 from keepmum.system import private_files
 
-__all__ = ["SUFFIX", "Manifest", "back_up", "back_up_file", "copy", "latest", "opened", "redact", "replace_database"]
+__all__ = [
+    "SUFFIX",
+    "Manifest",
+    "Written",
+    "back_up",
+    "back_up_file",
+    "copy",
+    "latest",
+    "opened",
+    "redact",
+    "replace_database",
+]
 
 _FORM = 1
 _MANIFEST, _DATABASE, _SECRET = "manifest.json", "memory.db", "server.key"
@@ -60,8 +71,17 @@ class Manifest(NamedTuple):
     head: str  # of the audit log
 
 
-def back_up(shared: SharedStore, path: str, secret_file: str | None = None) -> Manifest:
-    """Write a backup to `path`, with the server's secret if its file is named.
+class Written(NamedTuple):
+    """A backup that was made."""
+
+    path: str
+    manifest: Manifest
+
+
+def back_up(shared: SharedStore, path: str, secret_file: str | None = None) -> Written:
+    """Write a backup to `path`, or with a number behind its name when that is taken; it replaces no file.
+
+    The server's secret is in it if its file is named.
 
     Raises: StoreError, OSError.
     """
@@ -69,8 +89,8 @@ def back_up(shared: SharedStore, path: str, secret_file: str | None = None) -> M
     return _pack(shared.copy_to, path, secret_file)
 
 
-def back_up_file(database: str, path: str) -> Manifest:
-    """Write a backup of a SQLite file that no server has open, without migrating it.
+def back_up_file(database: str, path: str) -> Written:
+    """As `back_up`, of a SQLite file that no server has open, without migrating it.
 
     Raises: StoreError, OSError.
     """
@@ -86,8 +106,8 @@ def latest(folder: str) -> tuple[str, int] | None:
     return max(found)[::-1] if found else None
 
 
-def _pack(copy_to: Callable[[str], None], path: str, secret_file: str | None = None) -> Manifest:
-    """Write a copy of a database, its manifest and the secret to `path`."""
+def _pack(copy_to: Callable[[str], None], path: str, secret_file: str | None = None) -> Written:
+    """Write a copy of a database, its manifest and the secret to `path`, or a free name like it."""
     folder = os.path.dirname(os.path.abspath(path))
     private_files.make_folder(folder)
     with tempfile.TemporaryDirectory(dir=folder, prefix=".backup-") as work:
@@ -96,12 +116,21 @@ def _pack(copy_to: Callable[[str], None], path: str, secret_file: str | None = N
         memories, head = _checked(database)
         size, digest = os.path.getsize(database), _digest(database)
         manifest = Manifest(_FORM, VERSION, time.time_ns() // 1_000_000, digest, size, memories, str(head))
-        with private_files.replacement(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        packed = os.path.join(work, f"packed{SUFFIX}")
+        with private_files.replacement(packed) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
             archive.writestr(_MANIFEST, json.dumps(manifest._asdict(), indent=2))
             archive.write(database, _DATABASE)
             if secret_file is not None:
                 archive.write(secret_file, _SECRET)
-    return manifest
+        name = next(name for name in _names(path) if private_files.rename_new(packed, name))
+    return Written(name, manifest)
+
+
+def _names(path: str) -> Iterator[str]:
+    """This path, and then others like it: two processes may choose one name in the same second."""
+    stem, suffix = os.path.splitext(path)
+    yield path
+    yield from (f"{stem}-{number}{suffix}" for number in itertools.count(2))
 
 
 @contextlib.contextmanager

@@ -57,7 +57,7 @@ def upgrade(spec: SharedSpec, owner: str, folder: str, safety: Safety) -> Upgrad
 
 
 def backup_name() -> str:
-    """The name of a backup that is made now."""
+    """The name of a backup that is made now; another one of the same second gets a number."""
     return time.strftime(f"keepmum-%Y%m%d-%H%M%S{team_backup.SUFFIX}", time.gmtime())
 
 
@@ -79,13 +79,10 @@ def _backup(spec: SharedSpec, folder: str, safety: Safety) -> str:
     if safety == "none":
         return ""
     if safety == "backup":
-        path = os.path.join(folder, backup_name())
         try:
-            _make_backup(spec, path)
+            return _make_backup(spec, os.path.join(folder, backup_name()))
         except StoreError as error:
             problem = f"no backup could be made: {error}"
-        else:
-            return path
     else:
         problem = f"the tables lack a migration, and no backup younger than a day is in {folder}"
     found = team_backup.latest(folder)
@@ -97,8 +94,8 @@ def _backup(spec: SharedSpec, folder: str, safety: Safety) -> str:
     return found[0]
 
 
-def _make_backup(spec: SharedSpec, path: str) -> None:
-    """Write a backup of tables that may be of an older version.
+def _make_backup(spec: SharedSpec, path: str) -> str:
+    """Write a backup of tables that may be of an older version to `path` or a free name like it; returns its path.
 
     Raises: StoreError.
     """
@@ -106,13 +103,13 @@ def _make_backup(spec: SharedSpec, path: str) -> None:
         match spec:
             case TeamSqliteSpec() | QdrantSpec():  # the memories in Qdrant have no steps
                 _refuse_full(path, team_file.size_of(spec.path))
-                team_backup.back_up_file(spec.path, path)
+                return team_backup.back_up_file(spec.path, path).path
             case PostgresSpec(dsn):
                 from keepmum.stores import postgres
 
                 _refuse_full(path, postgres.size_of(dsn))
                 with contextlib.closing(open_shared(spec._replace(outdated=True))) as shared:
-                    team_backup.back_up(shared, path)
+                    return team_backup.back_up(shared, path).path
     except OSError as error:
         raise StoreError(f"{error.filename or path}: {error.strerror}") from None
 

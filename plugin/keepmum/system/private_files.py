@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import BinaryIO
 
-__all__ = ["create_file", "make_folder", "missing_folders", "replace_file", "replacement"]
+__all__ = ["create_file", "make_folder", "missing_folders", "rename_new", "replace_file", "replacement"]
 
 
 def make_folder(path: str) -> None:
@@ -74,6 +74,40 @@ def replacement(path: str, mode: int = 0o600, *, keep_existing: bool = False) ->
         with contextlib.suppress(OSError):
             os.unlink(unfinished)
         raise
+
+
+def rename_new(source: str, target: str, folder: int | None = None) -> bool:
+    """Give a file another name unless that is taken; False when it is, and the file keeps its name.
+
+    Names are relative to the descriptor `folder`, if there is one. A killed process may leave the file both names; on
+    a file system without hard links, an empty file at `target`, which claims the name until the file is moved there.
+
+    Raises: OSError.
+    """
+    follow = os.link not in os.supports_follow_symlinks  # if there is a choice, a link in the file's place is linked
+    try:
+        os.link(source, target, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=follow)
+    except FileExistsError:
+        return False
+    except OSError:  # a file system without hard links
+        return _claim_and_rename(source, target, folder)
+    os.unlink(source, dir_fd=folder)
+    return True
+
+
+def _claim_and_rename(source: str, target: str, folder: int | None) -> bool:
+    """As `rename_new`, without hard links."""
+    try:
+        os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600, dir_fd=folder))
+    except FileExistsError:
+        return False
+    try:
+        os.replace(source, target, src_dir_fd=folder, dst_dir_fd=folder)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(target, dir_fd=folder)
+        raise
+    return True
 
 
 def _link_or_rename(source: str, target: str) -> None:

@@ -196,6 +196,25 @@ def test_who_says_so_goes_on_without_a_backup(site: Site) -> None:
     assert len(site.texts()) == 20
 
 
+def test_two_that_begin_in_one_second_keep_both_backups(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on PostgreSQL, where nothing keeps a second one from running."""
+    folder, make = site.home / "server" / "backups", team_upgrade._make_backup
+    inner: list[str] = []
+
+    def make_two(spec: SharedSpec, path: str) -> str:
+        inner.append(make(spec, path))  # the other upgrade, which is first
+        return make(spec, path)
+
+    monkeypatch.setattr(team_upgrade, "_make_backup", make_two)
+    done = team_upgrade.upgrade(site.spec, site.owner, str(folder), "backup")
+    assert [str(path) for path in site.backups] == sorted([*inner, done.backup])
+    assert done.backup == inner[0].replace(".backup", "-2.backup")
+    for backup in site.backups:
+        with team_backup.opened(str(backup), str(site.home / "work")) as (manifest, _, _):
+            assert manifest.memories == 20
+    assert list(folder.glob(".*")) == []
+
+
 def test_a_full_disk_stops_it_before_anything_is_changed(
     site: Site, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

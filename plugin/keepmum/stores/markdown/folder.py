@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
 from keepmum.core.errors import StoreError
+from keepmum.system import private_files
 
 __all__ = ["MAX_BYTES", "FileState", "Folder", "UnreadableFile", "read_regular", "shown_path"]
 
@@ -133,7 +134,7 @@ class Folder:
         with self._day_of(path, make=True) as (day, name):
             unfinished = _write_unfinished(name, day, content)
             try:
-                created = _link(unfinished, name, day)
+                created = private_files.rename_new(unfinished, name, day)
             finally:
                 _remove(unfinished, day)
             _sync_folder(day)
@@ -329,35 +330,6 @@ def _without_own_link(name: str, day: int | None) -> os.stat_result:
         _drop_unfinished([last], day, folder)
         about = os.stat(name, dir_fd=day, follow_symlinks=False)
     return about
-
-
-def _link(unfinished: str, name: str, day: int | None) -> bool:
-    """Give a complete file its name; False when the name is taken. The temporary name may stay.
-
-    Raises: OSError.
-    """
-    follow = os.link not in os.supports_follow_symlinks  # where it can be chosen, a link in its place is not followed
-    try:
-        os.link(unfinished, name, src_dir_fd=day, dst_dir_fd=day, follow_symlinks=follow)
-    except FileExistsError:
-        return False
-    except OSError:  # a file system without hard links
-        return _claim_and_rename(unfinished, name, day)
-    return True
-
-
-def _claim_and_rename(unfinished: str, name: str, day: int | None) -> bool:
-    """As `_link`, without hard links: an empty file claims the name. `tidy` removes that of a killed process."""
-    try:
-        os.close(os.open(name, _CREATE, 0o644, dir_fd=day))
-    except FileExistsError:
-        return False
-    try:
-        os.replace(unfinished, name, src_dir_fd=day, dst_dir_fd=day)
-    except BaseException:
-        _remove(name, day)
-        raise
-    return True
 
 
 def _remove_claim(name: str) -> None:
