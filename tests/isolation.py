@@ -224,6 +224,8 @@ class Attack:
                 headers[name] = self.dice.choice(['"1"', '"2"', "*"])
         if self.dice.random() < 0.2:
             headers["idempotency-key"] = f"call-{self.dice.randrange(20)}"
+        if self.dice.random() < 0.2:
+            headers["x-keepmum-project"] = self.dice.choice([tenant.project, self._other(tenant).project, "*"])
         self._ask(tenant, route.method, path, query, headers, body, f"{route.method} {route.path}")
 
     def _ask(  # noqa: PLR0917 - a request, and what it is called in reports

@@ -19,7 +19,7 @@ from keepmum.server.state import ServerState
 from keepmum.service import MemoryService, Place
 from keepmum.service.team import ORGANISATION, Team
 
-__all__ = ["Answer", "Call", "Forbidden", "HttpError"]
+__all__ = ["Answer", "Call", "Forbidden", "HttpError", "header_text"]
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 _UNKNOWN = "nothing that this key may read has this name or id"
@@ -53,6 +53,11 @@ class Answer(NamedTuple):
     status: int
     body: JsonValue | bytes | Iterator[bytes] | AsyncIterator[bytes] = None
     headers: Mapping[str, str] = _NOTHING
+
+
+def header_text(value: str) -> str:
+    """A header's value as UTF-8, which clients send, although HTTP says Latin-1."""
+    return value.encode("latin-1").decode("utf-8", "replace")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,12 +98,16 @@ class Call:
         "person" a curator decides, and can write only where they are one; what others write to guide agents waits for
         a review. With `quiet`, showing a memory logs nothing.
 
+        In a project, an id means the memory there: where projects share ids, the service sees no other project.
+
         Raises: NotFound or Forbidden, according to the version of the API.
         """
+        grant = self.principal.grant(ORGANISATION, "curator" if trust == "person" else "writer")
         if project is not None:
             self.require(project, role)
+            grant = grant.among({project, ""}) if self.team.shared.shares_ids else grant
         return self.team.service(
-            self.principal.grant(ORGANISATION, "curator" if trust == "person" else "writer"),
+            grant,
             actor=self.principal.name,
             agent=agent or self.principal.agent,
             place=place or Place(project=project or None, name=project or ""),

@@ -16,7 +16,7 @@ from starlette.routing import Route as PathRoute
 
 from keepmum.core.errors import SecretFound, report_unexpected
 from keepmum.core.memory import JsonValue
-from keepmum.server.call import Answer, Call, Forbidden, HttpError
+from keepmum.server.call import Answer, Call, Forbidden, HttpError, header_text
 from keepmum.server.edge import ajv, validation
 from keepmum.server.edge.at_once import AtOnce
 from keepmum.server.edge.errors import answer_to
@@ -40,6 +40,7 @@ _IN_MEMORY = 1024 * 1024  # bytes of a body; a larger one is kept in a file
 _LARGE_AT_ONCE = 2  # of a key
 _LARGE_ANSWERS = 8  # of a key
 _PART = 64 * 1024  # bytes
+_PROJECT = "x-keepmum-project"
 _JSON = ("application/json", "")  # media types of a JSON body; clients of version 1 may send none
 
 
@@ -100,12 +101,14 @@ class Dispatcher:
 
     async def _answer(self, request: Request, route: Route, record: Record) -> Answer:
         headers = {name.lower(): value for name, value in request.headers.items()}
-        principal = await self.principal(headers) if route.role else _NOBODY
+        principal = _limited(headers, await self.principal(headers)) if route.role else _NOBODY
         if principal is None:
             return self._gate.refuse(headers, record.source)
         record.principal = principal.id
         if route.role:
             if not principal.may_anywhere(route.role):
+                if headers.get(_PROJECT):
+                    raise Forbidden(f"this key is not {route.role} of the project that X-Keepmum-Project names")
                 raise Forbidden(f"this key has no project in which it is {route.role}")
             kind: Kind = "read" if route.role == "reader" else "write"
             self._rates.take(principal.key, kind)
@@ -121,7 +124,7 @@ class Dispatcher:
                 headers=headers,
                 request_id=record.request_id,
                 hides=route.version > 1,
-                current_principal=lambda: self._gate.principal(headers),
+                current_principal=lambda: _limited(headers, self._gate.principal(headers)),
             )
             return route.run(call)
 
@@ -199,6 +202,12 @@ def response_of(answer: Answer) -> Response:
         return Response(None, answer.status, answer.headers)
     body, media_type = encoded(answer)
     return Response(body, answer.status, {**answer.headers, "content-type": media_type})
+
+
+def _limited(headers: Mapping[str, str], principal: Principal | None) -> Principal | None:
+    """A principal as the request may use it: in the one project that a header names, or in all of the key."""
+    project = header_text(headers.get(_PROJECT, ""))
+    return principal.within(project) if principal is not None and project else principal
 
 
 def _of_method(methods: Mapping[str, Route], method: str) -> Route:

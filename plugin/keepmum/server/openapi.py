@@ -48,6 +48,12 @@ _ERROR: Schema = {
     },
     "required": ["error"],
 }
+_PROJECT: Schema = {
+    "name": "X-Keepmum-Project",
+    "in": "header",
+    "description": "Answers as if the key were for this project alone.",
+    "schema": {"type": "string"},
+}
 _UNAUTHORIZED: Schema = {"type": "object", "properties": {"error": {"type": "string"}}, "required": ["error"]}
 
 
@@ -71,6 +77,7 @@ def document(routes: Sequence[Route]) -> dict[str, object]:
         "paths": dict(sorted(paths.items())),
         "components": {
             "securitySchemes": {"key": {"type": "http", "scheme": "bearer"}},
+            "parameters": {"Project": _PROJECT},
             "schemas": {"Error": _ERROR, "Unauthorized": _UNAUTHORIZED},
             "responses": {str(status): _response(status) for status in sorted(_REASONS)},
         },
@@ -110,6 +117,7 @@ def _parameters(route: Route) -> list[dict[str, object]]:
             {"name": name, "in": "query", "required": name in route.required, "schema": schema}
             for name, schema in route.query.items()
         ),
+        *([{"$ref": "#/components/parameters/Project"}] if route.role else []),
     ]
 
 

@@ -20,6 +20,7 @@ from keepmum.core.memory import JsonValue, LogFilter, Memory
 from keepmum.server.call import Answer, Call, Forbidden, HttpError
 from keepmum.server.routes import Route, Schema
 from keepmum.service import MemoryService, Wanted
+from keepmum.service.exchange import SEVERAL
 from keepmum.service.team import AuditFilter, AuditRow, TeamRecords
 
 __all__ = ["ROUTES"]
@@ -133,6 +134,8 @@ def _one(call: Call) -> Iterator[tuple[MemoryService, Memory]]:
         found = service.load_known([memory], quiet=True)
     if not found:
         raise _missing(call, memory)
+    if len(found) > 1:
+        raise HttpError(400, f"params/id {SEVERAL}")
     with call.service(found[0].project or "", "writer", agent=found[0].agent) as service:
         yield service, found[0]
 

@@ -157,6 +157,7 @@ class MemoryService:
     list_outlines = _method_of(Exchange, Exchange.list_outlines)
     revisions = _method_of(Exchange, Exchange.revisions)
     report_use = _method_of(Exchange, Exchange.report_use)
+    present = _method_of(Exchange, Exchange.present)
     apply = _method_of(Exchange, Exchange.apply)
 
     plan_move = _method_of(Transfer, Transfer.plan_move)

@@ -35,7 +35,7 @@ from keepmum.stores import StaleWrite
 
 __all__ = ["SEVERAL", "Exchange", "Holders", "OtherRevision", "Reviewed", "Step", "Stored"]
 
-SEVERAL = "is the id of memories in several projects; use a key for one of them"
+SEVERAL = "is the id of memories in several projects; name one of them in the header X-Keepmum-Project"
 
 _ACTIONS: Mapping[Status, Action] = {
     "active": "restored", "archived": "archived", "superseded": "superseded", "tombstoned": "tombstoned",
@@ -167,11 +167,24 @@ class Exchange:
             except OtherRevision:
                 raise
             except StaleWrite as error:
-                raise OtherRevision(str(error), self._present(steps[0].id) if len(steps) == 1 else None) from None
+                raise OtherRevision(str(error), self.present(steps[0]) if len(steps) == 1 else None) from None
         return [stored for _, _, stored in planned]
 
+    def present(self, step: Step) -> Memory | None:
+        """The memory that a step is about; of several with its id, the one in the project that the step names.
+
+        Raises: InvalidInput when it names none of theirs.
+        """
+        found = self.context.store.get([step.id])
+        if len(found) > 1 and step.values is not None:
+            project = step.values.get("project") or None
+            found = [memory for memory in found if memory.project == project] or found
+        if len(found) > 1:
+            raise InvalidInput("id", SEVERAL)
+        return found[0] if found else None
+
     def _planned(self, step: Step, allows: Callable[[Memory], bool]) -> tuple[Change | None, Activity | None, Stored]:
-        present = self._present(step.id)
+        present = self.present(step)
         if present is not None and not allows(present):
             raise KeyRefused("this key may not write in that project")
         if step.values is None:
@@ -244,12 +257,6 @@ class Exchange:
         if trust.is_higher(present, after):
             raise Reviewed("a curator has confirmed this memory; write a new one that names it in `supersedes`")
         return after
-
-    def _present(self, memory: str) -> Memory | None:
-        found = self.context.store.get([memory])
-        if len(found) > 1:
-            raise InvalidInput("id", SEVERAL)
-        return found[0] if found else None
 
 
 def _is_same(present: Memory, after: Memory) -> bool:

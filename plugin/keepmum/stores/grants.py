@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 __all__ = ["ORGANISATION", "Grant"]
@@ -18,3 +19,8 @@ class Grant(NamedTuple):
     organisation: int
     read: frozenset[str] | None = None
     write: frozenset[str] | None = None
+
+    def among(self, projects: AbstractSet[str]) -> Grant:
+        """What this grant allows in these projects."""
+        read, write = (frozenset(projects) if each is None else each & projects for each in (self.read, self.write))
+        return Grant(self.organisation, read, write)

@@ -70,6 +70,8 @@ SharedSpec = TeamSqliteSpec | PostgresSpec | QdrantSpec
 class SharedStore(Protocol):
     """One database that many principals use."""
 
+    shares_ids: bool  # whether a grant for several projects shows memories with the same id
+
     @property
     def faults(self) -> int:
         """How many memories were found that the grant does not allow; always 0 where the database itself isolates."""
@@ -120,6 +122,8 @@ def open_shared(spec: SharedSpec, limits: QuotaLimits = UNLIMITED) -> SharedStor
 
 class _Guarded(abc.ABC):
     """A database that isolates no projects, behind a guard; the team's records are in a SQLite file."""
+
+    shares_ids = False
 
     def __init__(self, store: Store, records: Database, limits: QuotaLimits) -> None:
         self._store = store
@@ -185,6 +189,7 @@ class _SharedPostgres:
     """A pool of connections; row-level security isolates."""
 
     faults = 0
+    shares_ids = True
 
     def __init__(self, pool: Pool, limits: QuotaLimits = UNLIMITED) -> None:
         from keepmum.stores.postgres import PostgresStore

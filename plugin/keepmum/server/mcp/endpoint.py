@@ -16,7 +16,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from keepmum.core.errors import KeepmumError
 from keepmum.mcp.dialects import DEFAULT, DIALECTS
-from keepmum.server.call import Answer
+from keepmum.server.call import Answer, header_text
 from keepmum.server.dispatch import response_of
 from keepmum.server.edge.errors import answer_to, error_body
 from keepmum.server.edge.record import Record, record_of
@@ -139,8 +139,8 @@ class McpEndpoint:
         token = headers.get(_SESSION_HEADER, "")
         return Caller(
             principal,
-            project=_text(headers.get("x-keepmum-project", "")) or request.query_params.get("project", ""),
-            agent=_text(headers.get("x-keepmum-agent", "")),
+            project=header_text(headers.get("x-keepmum-project", "")) or request.query_params.get("project", ""),
+            agent=header_text(headers.get("x-keepmum-agent", "")),
             session=session_token.read(self._secret, token, principal.id, time.time()) if token else None,
         )
 
@@ -170,11 +170,6 @@ def _refusal(request: Request) -> Answer | None:
 
 def _dialect(request: Request) -> str:
     return request.query_params.get("dialect") or request.headers.get("x-keepmum-dialect") or DEFAULT
-
-
-def _text(header: str) -> str:
-    """A header's value as UTF-8, which clients send, although HTTP says Latin-1."""
-    return header.encode("latin-1").decode("utf-8", "replace")
 
 
 def _uncached(headers: Sequence[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:

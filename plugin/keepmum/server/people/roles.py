@@ -36,6 +36,11 @@ class Principal(NamedTuple):
         """Whether the role in any project is at least `role`."""
         return any(ROLES.index(held) >= ROLES.index(role) for held in self.roles.values())
 
+    def within(self, project: str) -> Principal:
+        """The same principal with what they may do in one project."""
+        held = self.role_in(project)
+        return self._replace(roles={} if held is None or project == EVERY_PROJECT else {project: held})
+
     def grant(self, organisation: int, writes: Role = "writer") -> Grant:
         """What the stores let this principal read, and write with the role `writes`."""
         return Grant(organisation, self._projects("reader"), self._projects(writes))

@@ -37,7 +37,8 @@ def find(service: MemoryService, reference: str) -> Memory:
         bounds = ids.id_range(reference) if len(reference.removeprefix(ids.PREFIX)) >= _SHORTEST else None
         found = [] if bounds is None else service.id_range(*bounds, 2)
     if len(found) > 1:
-        raise InvalidInput("id", "is a prefix of several ids; give more characters" if whole is None else SEVERAL)
+        is_one_id = len({memory.id for memory in found}) == 1
+        raise InvalidInput("id", SEVERAL if is_one_id else "is a prefix of several ids; give more characters")
     if not found:
         raise NotFound(_UNKNOWN)
     return found[0]

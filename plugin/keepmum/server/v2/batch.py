@@ -94,8 +94,11 @@ def _done(stored: Stored) -> dict[str, JsonValue]:
 def _repeated(call: Call, steps: list[Step]) -> list[JsonValue]:
     """The results of changes that were applied before."""
     with call.service(None, "reader") as service:
-        revisions = {memory.id: memory.revision for memory in service.load_complete([step.id for step in steps])}
-    return [_done(Stored(step.id, revisions.get(step.id, 0), None)) for step in steps]
+        found = map(service.present, steps)
+        return [
+            _done(Stored(step.id, 0 if memory is None else memory.revision, None))
+            for step, memory in zip(steps, found, strict=True)
+        ]
 
 
 ROUTES = (

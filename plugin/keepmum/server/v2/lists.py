@@ -203,7 +203,7 @@ def in_place(call: Call, wanted: Filter) -> AbstractContextManager[MemoryService
     """
     if wanted.project is not None:
         call.require(wanted.project, "reader")
-    return call.service(None, "reader", place=place_of(wanted))
+    return call.service(None if wanted.everywhere else wanted.project, "reader", place=place_of(wanted))
 
 
 def place_of(wanted: Filter) -> Place:

@@ -13,6 +13,7 @@ from keepmum.server.routes import Route, Schema
 from keepmum.server.v2 import forms
 from keepmum.server.v2.access import at_memory, find, named, overtaken, run_once
 from keepmum.service import Decided, MemoryService, OtherRevision, Place, Reviewed, Step, Stored
+from keepmum.service.exchange import SEVERAL
 
 __all__ = ["ROUTES", "apply_step", "apply_steps", "stored_json"]
 
@@ -201,7 +202,7 @@ def _checked(call: Call, service: MemoryService, step: Step) -> Step:
     Raises: NotFound when the project of the memory may not be read, Forbidden when the role does not suffice.
     """
     project = None if step.values is None else forms.project_of(step.values)
-    present = next(iter(service.load_complete([step.id])), None)
+    present = service.present(step)
     if step.values is not None:
         call.require(project or "", "writer")
         status = step.values.get("status", "active")
@@ -219,7 +220,9 @@ def _remember(call: Call, body: Mapping[str, JsonValue]) -> Answer:
     project = body.get("project")
     where = str(project) if project is not None else _only_project(call)
     place = Place(project=where or None, name=where, session=_text(body, "session"), user=_text(body, "user"))
-    with call.service(where, "writer", place=place, agent=_text(body, "agent") or "") as service:
+    call.require(where, "writer")
+    # What it supersedes may be in another project.
+    with call.service(None, "writer", place=place, agent=_text(body, "agent") or "") as service:
         kept = service.remember(str(body["text"]), supersedes=_text(body, "supersedes"), **cast(Any, _fields(body)))
     return _answer(Stored(kept.memory.id, kept.memory.revision, kept.action))
 
@@ -265,6 +268,8 @@ def _repeated(call: Call, kept: tuple[str, ...]) -> Answer:
         found = service.load_complete(kept[:1])
     if not found:
         raise NotFound("the memory that this request wrote was removed since")
+    if len(found) > 1:
+        raise InvalidInput("id", SEVERAL)
     return _answer(Stored(found[0].id, found[0].revision, None))
 
 

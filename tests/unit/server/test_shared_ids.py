@@ -1,0 +1,149 @@
+"""A key for two projects that each have a memory of the same id: neither is taken for the other."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from keepmum.core import ids
+from two_projects import AT, Json, Tenants, two_projects
+
+WHO = ("ada", "bob")
+
+
+@pytest.fixture
+def tenants(tmp_path: Path) -> Iterator[Tenants]:
+    """Both projects have the id, and each memory was changed once; only PostgreSQL shows two with one id."""
+    with two_projects("postgres", tmp_path) as made:
+        assert made.create("bob", made.taken).status_code == 201
+        for who in WHO:
+            assert made.ask(who, "PATCH", _path(made), {"text": f"changed by {who}"}).status_code == 200
+        yield made
+
+
+def _path(tenants: Tenants, tail: str = "") -> str:
+    return f"/api/v2/memories/{ids.to_uuid(tenants.taken)}{tail}"
+
+
+def _first_version(tenants: Tenants, tail: str = "") -> str:
+    return f"/api/v1/memories/{ids.to_uuid(tenants.taken)}{tail}"
+
+
+def _named(tenants: Tenants, who: str, method: str, path: str, body: object = None) -> Any:
+    """The answer to a request with the key for both that names the project of `who`."""
+    return tenants.ask("both", method, path, body, **{"x-keepmum-project": tenants.projects[who]})
+
+
+def _texts(tenants: Tenants) -> dict[str, str]:
+    """The texts of both memories, by their owners."""
+    return {who: tenants.ask(who, "GET", _path(tenants)).json()["data"]["text"] for who in WHO}
+
+
+BY_ID: dict[str, tuple[str, str, Json | None]] = {
+    "read": ("GET", "", None),
+    "replace": ("PUT", "", {"text": "a new text"}),
+    "change": ("PATCH", "", {"text": "a new text"}),
+    "remove": ("DELETE", "", None),
+    "purge": ("DELETE", "?purge=true", None),
+    "history": ("GET", "/history", None),
+    "restore": ("POST", "/restore", {}),
+    "confirm": ("POST", "/confirm", {}),
+    "pin": ("POST", "/pin", {}),
+    "wrong": ("POST", "/wrong", {}),
+}
+
+
+@pytest.mark.parametrize("way", BY_ID)
+def test_an_id_of_two_projects_is_refused_until_the_request_names_one(tenants: Tenants, way: str) -> None:
+    method, tail, body = BY_ID[way]
+    refused = tenants.ask("both", method, _path(tenants, tail), body)
+    assert refused.status_code == 400
+    assert "X-Keepmum-Project" in refused.json()["error"]["message"]
+    assert _texts(tenants) == {"ada": "changed by ada", "bob": "changed by bob"}
+    answer = _named(tenants, "bob", method, _path(tenants, tail), body)
+    assert answer.status_code == 200, answer.text
+    assert "ada" not in answer.text
+    untouched = tenants.ask("ada", "GET", _path(tenants)).json()["data"]
+    assert (untouched["text"], untouched["status"], untouched["revision"]) == ("changed by ada", "active", 2)
+    assert untouched["pinned"] is False
+    assert untouched["confirmed_at"] is None
+
+
+@pytest.mark.parametrize("form", ["whole", "prefix"])
+def test_a_prefix_of_such_an_id_is_refused_for_the_same_reason(tenants: Tenants, form: str) -> None:
+    given = tenants.taken if form == "whole" else tenants.taken[:-2]
+    answer = tenants.ask("both", "GET", f"/api/v2/memories/{given}")
+    assert answer.status_code == 400
+    assert "X-Keepmum-Project" in answer.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(("method", "body"), [("PUT", {"text": "a new text"}), ("DELETE", None)])
+def test_version_1_changes_neither_until_the_request_names_one(
+    tenants: Tenants, method: str, body: Json | None
+) -> None:
+    refused = tenants.ask("both", method, _first_version(tenants), body)
+    assert refused.status_code == 400
+    assert "X-Keepmum-Project" in refused.text
+    assert _texts(tenants) == {"ada": "changed by ada", "bob": "changed by bob"}
+    assert _named(tenants, "bob", method, _first_version(tenants), body).status_code == 200
+    kept = tenants.ask("ada", "GET", _path(tenants)).json()["data"]
+    assert (kept["text"], kept["status"]) == ("changed by ada", "active")
+
+
+def test_version_1_loads_both_or_the_one_of_the_project(tenants: Tenants) -> None:
+    path = f"/api/v1/memories/load?ids={ids.to_uuid(tenants.taken)}"
+    both = tenants.ask("both", "GET", path).json()["data"]
+    assert sorted(each["text"] for each in both) == ["changed by ada", "changed by bob"]
+    assert [each["text"] for each in _named(tenants, "bob", "GET", path).json()["data"]] == ["changed by bob"]
+
+
+@pytest.mark.parametrize("atomic", [False, True])
+def test_a_batch_changes_the_one_in_the_project_of_the_memory(tenants: Tenants, *, atomic: bool) -> None:
+    memory = {**tenants.memory("bob", tenants.taken, "from a batch"), "updated_at": AT + 1}
+    items = [{"id": tenants.taken, "memory": memory, "revision": 2}]
+    answer = tenants.ask("both", "POST", "/api/v2/memories:batch", {"items": items, "atomic": atomic})
+    assert [each["status"] for each in answer.json()["data"]] == [200]
+    assert _texts(tenants) == {"ada": "changed by ada", "bob": "from a batch"}
+
+
+def test_a_project_that_the_key_has_not_is_refused_as_one_that_nobody_has(tenants: Tenants) -> None:
+    answers = [
+        tenants.ask("bob", "GET", _path(tenants), **{"x-keepmum-project": project})
+        for project in (tenants.projects["ada"], "nobody-has-this")
+    ]
+    assert [answer.status_code for answer in answers] == [403, 403]
+    assert answers[0].json() == answers[1].json()
+
+
+def test_an_export_and_a_list_of_one_project_have_its_memory(tenants: Tenants) -> None:
+    lines = _named(tenants, "bob", "GET", "/api/v2/export").text.splitlines()
+    assert [line["text"] for line in map(json.loads, lines) if "text" in line] == ["changed by bob"]
+    project = tenants.projects["bob"]
+    listed = tenants.ask("both", "GET", f"/api/v2/memories?project={project}").json()["data"]
+    assert [memory["text"] for memory in listed] == ["changed by bob"]
+
+
+@pytest.mark.parametrize("who", WHO)
+def test_the_review_of_a_project_shows_its_memory_and_decides_about_it(tenants: Tenants, who: str) -> None:
+    assert _named(tenants, who, "PATCH", _path(tenants), {"kind": "instruction"}).status_code == 200
+    project = tenants.projects[who]
+    (item,) = tenants.ask("both", "GET", f"/api/v2/review?project={project}").json()["data"]
+    assert [(memory["project"], memory["text"]) for memory in item["memories"]] == [(project, f"changed by {who}")]
+    choice = {"project": project, "decision": "edit", "text": "reviewed"}
+    decided = tenants.ask("both", "POST", f"/api/v2/review/{item['id']}", choice)
+    assert decided.status_code == 200, decided.text
+    (other,) = {*WHO} - {who}
+    assert _texts(tenants) == {who: "reviewed", other: f"changed by {other}"}
+
+
+def test_undone_writes_of_a_project_leave_the_other_as_it_is(tenants: Tenants) -> None:
+    sent = {"project": tenants.projects["bob"], "agent": "test", "since": AT}
+    listed = tenants.ask("both", "POST", "/api/v2/writes:undo", sent).json()["data"]
+    done = tenants.ask("both", "POST", "/api/v2/writes:undo", {**sent, "confirm": listed["confirm"]})
+    assert done.json()["data"]["done"] is True
+    assert tenants.ask("bob", "GET", _path(tenants)).json()["data"]["status"] == "trashed"
+    assert tenants.ask("ada", "GET", _path(tenants)).json()["data"]["status"] == "active"
