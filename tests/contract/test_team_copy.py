@@ -125,6 +125,26 @@ def _goes_on(team: Team) -> None:
 
 
 @pytest.mark.parametrize("to", ENGINES)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_audit_rows_that_are_not_sealed_yet_are_copied(engine: str, to: str, tmp_path: Path) -> None:
+    """They are sealed in the copy, as the source seals them later."""
+    with _opened(engine, tmp_path / "a") as source, _opened(to, tmp_path / "b") as target:
+        _filled(source)
+        sealed = source.records.seal().number
+        for project in ("alpha", "new project"):
+            memory = a_memory(f"of {project}", project=project)
+            source.store.commit([Change(None, memory)], [an_event(memory, agent="agent-2", project=project)])
+        source.records.note(Entry(NOW, "somebody new", "person-added", "p_2"))
+        copied = copy_team(source.side, target.side)
+        assert source.records.unsealed().rows == 3
+        assert (copied.audit, target.records.unsealed().rows) == (sealed + 3, 0)
+        assert source.records.seal() == target.records.seal()
+        assert target.records.audit() == source.records.audit()
+        assert verify(target.records.chain()).problem == ""
+        _goes_on(target)
+
+
+@pytest.mark.parametrize("to", ENGINES)
 def test_a_copy_that_was_interrupted_goes_on(to: str, tmp_path: Path) -> None:
     with _opened("sqlite", tmp_path / "a") as source, _opened(to, tmp_path / "b") as target:
         _filled(source)

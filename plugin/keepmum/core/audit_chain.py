@@ -13,7 +13,20 @@ from typing import NamedTuple
 
 from keepmum.core.errors import InvalidInput
 
-__all__ = ["EMPTY", "ERASED", "Head", "Link", "Name", "Sealed", "Verdict", "link", "name_digest", "read_head", "verify"]
+__all__ = [
+    "EMPTY",
+    "ERASED",
+    "Head",
+    "Link",
+    "Name",
+    "Pending",
+    "Sealed",
+    "Verdict",
+    "link",
+    "name_digest",
+    "read_head",
+    "verify",
+]
 
 ERASED = "erased-"  # and the number of the name
 _HASH = 64  # hexadecimal digits
@@ -58,6 +71,16 @@ class Sealed(NamedTuple):
     subject: str | None
     project: Name | None
     hash: bytes
+
+
+class Pending(NamedTuple):
+    """A row that is not sealed yet, with its names."""
+
+    at: int
+    actor: Name
+    action: str
+    subject: str | None
+    project: Name | None
 
 
 class Verdict(NamedTuple):

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from typing import NamedTuple, Protocol
 
-from keepmum.core.audit_chain import Head, Sealed
+from keepmum.core.audit_chain import Head, Name, Pending, Sealed
 from keepmum.core.errors import InvalidInput, StoreError
 from keepmum.core.memory import Change
 from keepmum.stores.team_traces import Traces
@@ -37,7 +37,9 @@ __all__ = [
     "another_admin_than",
     "claimed",
     "claiming",
+    "entry_of",
     "kept_answer",
+    "names_of",
     "seal_all",
 ]
 
@@ -247,6 +249,9 @@ class TeamRecords(Protocol):
     def unsealed(self) -> Unsealed:
         """What waits for the sealer."""
 
+    def pending(self) -> list[Pending]:
+        """The rows that wait for the sealer, in the order in which it takes them."""
+
     def chain(self, after: int = 0) -> Iterator[Sealed]:
         """The sealed rows in order of their numbers, with what they must have been sealed with."""
 
@@ -294,11 +299,27 @@ class TeamRecords(Protocol):
         Raises: StaleWrite when they do not.
         """
 
+    def adopt_pending(self, rows: Sequence[Pending]) -> None:
+        """Take over rows of another audit log that are not sealed there; they wait for the sealer of this one.
+
+        Raises: StaleWrite when this log has other names.
+        """
+
 
 def seal_all(records: TeamRecords) -> None:
-    """Seal the audit rows that there are now: only sealed rows are copied, and one call seals a part of many."""
+    """Seal the audit rows that there are now: one call seals a part of many."""
     for _ in range(0, records.unsealed().rows, _SEALED_AT_ONCE):
         records.seal(_SEALED_AT_ONCE)
+
+
+def names_of(rows: Iterable[Sealed | Pending]) -> list[Name]:
+    """The names that these rows of an audit log refer to."""
+    return list({name.number: name for row in rows for name in (row.actor, row.project) if name is not None}.values())
+
+
+def entry_of(row: Pending) -> Entry:
+    """What a row says, as it is appended to a log that has its names."""
+    return Entry(row.at, row.actor.name, row.action, row.subject, row.project and row.project.name)
 
 
 _CLAIM: ContextVar[Claim | None] = ContextVar("claim", default=None)

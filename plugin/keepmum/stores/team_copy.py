@@ -17,7 +17,7 @@ from keepmum.core.errors import StoreError
 from keepmum.core.memory import Change, Memory
 from keepmum.stores.base import StaleWrite, Store
 from keepmum.stores.grants import ORGANISATION, Grant
-from keepmum.stores.team import TeamRecords
+from keepmum.stores.team import TeamRecords, seal_all
 from keepmum.stores.team_traces import TRACES, Trace, Traces
 
 __all__ = ["Copied", "Side", "copy_team", "pages"]
@@ -101,16 +101,23 @@ def _refuse_others(source: Side, target: Side) -> None:
 
 
 def _copy_audit(source: TeamRecords, target: TeamRecords) -> int:
-    """Copy the rest of the audit log; returns its length."""
+    """Copy the rest of the audit log, sealed or not, and seal it; returns its length."""
     number = target.seal().number
-    rows = source.chain(number)
-    while part := list(itertools.islice(rows, _ROWS)):
-        try:
-            target.adopt_audit(part)
-        except StaleWrite:
-            raise StoreError("the target has an audit log of its own; use an empty database") from None
-        number = part[-1].number
-    return number
+    try:
+        while True:
+            pending = source.pending()
+            rows = source.chain(number)
+            sealed = False
+            while part := list(itertools.islice(rows, _ROWS)):
+                target.adopt_audit(part)
+                number, sealed = part[-1].number, True
+            if not sealed:  # since `pending` was read
+                break
+        target.adopt_pending(pending)
+    except StaleWrite:
+        raise StoreError("the target has an audit log of its own; use an empty database") from None
+    seal_all(target)
+    return target.seal().number
 
 
 def _copy_page(source: Store, target: Store, page: Sequence[Memory]) -> None:

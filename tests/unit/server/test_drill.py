@@ -34,6 +34,7 @@ from keepmum.stores.grants import ORGANISATION, Grant
 from keepmum.stores.qdrant import create
 from keepmum.stores.shared import PostgresSpec, QdrantSpec, SharedSpec, SharedStore, TeamSqliteSpec
 from keepmum.stores.sqlite import team_file
+from keepmum.stores.team import AuditFilter, TeamRecords, seal_all
 from qdrant_server import NAME, QdrantHttp
 
 
@@ -530,6 +531,31 @@ def test_a_backup_has_every_audit_row(site: Site, capsys: pytest.CaptureFixture[
         count = shared.records.seal().number
     assert count > 5_500
     assert f"audit head {count}:" in capsys.readouterr().out
+
+
+def test_a_backup_has_the_audit_row_of_a_write_that_was_not_sealed_in_time(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Servers go on while the backup of PostgreSQL is made."""
+    written: list[str] = []
+
+    def seal_and_write(records: TeamRecords) -> None:
+        seal_all(records)
+        if not written:
+            written.append(site.write("Written after the log was sealed", by="a new agent"))
+
+    backup = str(site.home / "one.backup")
+    with monkeypatch.context() as patch:
+        patch.setattr(team_backup, "seal_all", seal_and_write)
+        assert main(["serve", "backup", backup]) == 0
+    _wipe(site)
+    assert main(["serve", "restore", backup, "--yes"]) == 0
+    assert main(["serve", "verify"]) == 0
+    assert site.texts() == {"Written after the log was sealed"}
+    with site.opened() as shared:
+        seal_all(shared.records)
+        rows = shared.records.audit(wanted=AuditFilter(subject=written[0]))
+    assert [(row.actor, row.action) for row in rows] == [("a new agent", "created")]
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 
-from keepmum.core.audit_chain import EMPTY, ERASED, Head, Name, Sealed
+from keepmum.core.audit_chain import EMPTY, ERASED, Head, Name, Pending, Sealed
 from keepmum.core.errors import InvalidInput
 from keepmum.core.memory import Change
 from keepmum.stores.postgres.access import Database, Pool
@@ -26,7 +26,9 @@ from keepmum.stores.team import (
     Session,
     Unsealed,
     claimed,
+    entry_of,
     kept_answer,
+    names_of,
 )
 from keepmum.stores.team_rows import (
     KEYS,
@@ -48,6 +50,12 @@ _CHAIN = (
     " p.number, p.name, p.salt, p.digest FROM audit a"
     " JOIN names x ON x.organisation = a.organisation AND x.number = a.actor"
     " LEFT JOIN names p ON p.organisation = a.organisation AND p.number = a.project"
+)
+_PENDING = (
+    "SELECT a.at, a.action, a.subject, x.number, x.name, x.salt, x.digest, p.number, p.name, p.salt, p.digest"
+    " FROM audit a JOIN names x ON x.organisation = a.organisation AND x.number = a.actor"
+    " LEFT JOIN names p ON p.organisation = a.organisation AND p.number = a.project"
+    " WHERE a.number IS NULL ORDER BY a.id"
 )
 _AT_ONCE = 1_000  # rows of the chain in memory
 _CHECKED_LOCK = 3  # of an organisation, for checked changes of people; 1 and 2 are those of the schema
@@ -190,6 +198,14 @@ class PostgresTeamRecords:
         with self._acting() as db:
             return Unsealed(*db.query("SELECT count(*), min(at) FROM audit WHERE number IS NULL")[0])
 
+    def pending(self) -> list[Pending]:
+        with self._acting() as db:
+            found = db.query(_PENDING)
+        return [
+            Pending(at, Name(*names[:4]), action, subject, None if names[4] is None else Name(*names[4:]))
+            for at, action, subject, *names in found
+        ]
+
     def chain(self, after: int = 0) -> Iterator[Sealed]:
         while True:
             with self._acting() as db:
@@ -285,9 +301,8 @@ class PostgresTeamRecords:
             )
 
     def adopt_audit(self, rows: Sequence[Sealed]) -> None:
-        names = {name.number: name for row in rows for name in (row.actor, row.project) if name is not None}
         with self._acting() as db:
-            for name in names.values():
+            for name in names_of(rows):
                 db.run("SELECT adopt_name(%s, %s, %s, %s)", *name)
             for row in rows:
                 project = None if row.project is None else row.project.number
@@ -295,6 +310,13 @@ class PostgresTeamRecords:
                     "SELECT adopt_audit(%s, %s, %s, %s, %s, %s, %s)",
                     row.number, row.at, row.actor.number, row.action, row.subject, project, row.hash,
                 )  # fmt: skip
+
+    def adopt_pending(self, rows: Sequence[Pending]) -> None:
+        with self._acting() as db:
+            for name in names_of(rows):
+                db.run("SELECT adopt_name(%s, %s, %s, %s)", *name)
+            for row in rows:
+                db.run(_NOTE, *entry_of(row))
 
     def _acting(self) -> AbstractContextManager[Database]:
         """A transaction over the organisation."""

@@ -6,7 +6,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from keepmum.core.audit_chain import EMPTY, ERASED, Head, Link, Name, Sealed, link, name_digest
+from keepmum.core.audit_chain import EMPTY, ERASED, Head, Link, Name, Pending, Sealed, link, name_digest
 from keepmum.core.errors import InvalidInput
 from keepmum.core.memory import Change
 from keepmum.stores.base import StaleWrite
@@ -28,7 +28,9 @@ from keepmum.stores.team import (
     Session,
     Unsealed,
     claimed,
+    entry_of,
     kept_answer,
+    names_of,
 )
 from keepmum.stores.team_rows import (
     KEYS,
@@ -57,6 +59,11 @@ _UNSEALED = (
     "SELECT a.id, a.at, x.digest, a.action, a.subject, p.digest FROM team_audit a"
     " JOIN team_names x ON x.number = a.actor LEFT JOIN team_names p ON p.number = a.project"
     " WHERE a.number IS NULL ORDER BY a.id LIMIT ?"
+)
+_PENDING = (
+    "SELECT a.at, a.action, a.subject, x.number, x.name, x.salt, x.digest, p.number, p.name, p.salt, p.digest"
+    " FROM team_audit a JOIN team_names x ON x.number = a.actor LEFT JOIN team_names p ON p.number = a.project"
+    " WHERE a.number IS NULL ORDER BY a.id"
 )
 _LAST = "SELECT number, hash FROM team_audit WHERE number IS NOT NULL ORDER BY number DESC LIMIT 1"
 _AT_ONCE = 1_000  # rows of the chain in memory
@@ -196,6 +203,16 @@ class SqliteTeamRecords:
     def unsealed(self) -> Unsealed:
         return Unsealed(*self._query("SELECT count(*), min(at) FROM team_audit WHERE number IS NULL")[0])
 
+    def pending(self) -> list[Pending]:
+        if not self._query("SELECT 1 FROM team_audit WHERE number IS NULL LIMIT 1"):
+            return []
+        with self._database.writing() as db:
+            _digest_names(db)
+        return [
+            Pending(at, Name(*names[:4]), action, subject, None if names[4] is None else Name(*names[4:]))
+            for at, action, subject, *names in self._query(_PENDING)
+        ]
+
     def chain(self, after: int = 0) -> Iterator[Sealed]:
         while found := self._query(_SEALED, after, _AT_ONCE):
             for number, at, action, subject, digest, *names in found:
@@ -288,14 +305,8 @@ class SqliteTeamRecords:
             )
 
     def adopt_audit(self, rows: Sequence[Sealed]) -> None:
-        names = {name.number: name for row in rows for name in (row.actor, row.project) if name is not None}
         with self._database.writing() as db:
-            for name in names.values():
-                known = db.execute("SELECT name, digest FROM team_names WHERE number = ?", (name.number,)).fetchone()
-                if known is None:
-                    db.execute("INSERT INTO team_names(number, name, salt, digest) VALUES (?, ?, ?, ?)", name)
-                elif tuple(known) != (name.name, name.digest):
-                    raise StaleWrite("another name has this number")
+            _adopt_names(db, names_of(rows))
             head = _head(db.execute(_LAST).fetchall())
             for row in rows:
                 project = None if row.project is None else row.project
@@ -308,6 +319,11 @@ class SqliteTeamRecords:
                     " VALUES (?, ?, ?, ?, ?, ?, ?)",
                     (row.at, row.actor.number, row.action, row.subject, project and project.number, *head),
                 )
+
+    def adopt_pending(self, rows: Sequence[Pending]) -> None:
+        with self._database.writing() as db:
+            _adopt_names(db, names_of(rows))
+            db.executemany(_NOTE, [entry_of(row) for row in rows])
 
     def _query(self, sql: str, *parameters: str | int | bytes | None) -> list[sqlite3.Row]:
         return self._database.query(sql, parameters)
@@ -331,6 +347,19 @@ def _save_answer(db: sqlite3.Connection, claim: Claim, answer: str) -> None:
     )
     if saved.rowcount != 1:
         raise Repeated
+
+
+def _adopt_names(db: sqlite3.Connection, names: Iterable[Name]) -> None:
+    """Add names of another audit log, under their numbers.
+
+    Raises: StaleWrite when another name has one of these numbers.
+    """
+    for name in names:
+        known = db.execute("SELECT name, digest FROM team_names WHERE number = ?", (name.number,)).fetchone()
+        if known is None:
+            db.execute("INSERT INTO team_names(number, name, salt, digest) VALUES (?, ?, ?, ?)", name)
+        elif tuple(known) != (name.name, name.digest):
+            raise StaleWrite("another name has this number")
 
 
 def _digest_names(db: sqlite3.Connection) -> None:
