@@ -141,7 +141,7 @@ def _restore(arguments: argparse.Namespace) -> int:
             )
         with contextlib.closing(open_shared(TeamSqliteSpec(database))) as shared:
             redacted = team_backup.redact(shared, allowlist.AllowlistScanner(console.state_home()), server.actor)
-            repeated = _bring_up_to_date(server, shared, own or kept_secret)
+            repeated, remarks = _bring_up_to_date(server, shared, own or kept_secret)
             if arguments.database:
                 owner, app = create_database(arguments.database)
                 with contextlib.closing(open_shared(PostgresSpec(app))) as target:
@@ -155,9 +155,11 @@ def _restore(arguments: argparse.Namespace) -> int:
             kept = team_backup.replace_database(database, server.settings.database_file)
         if kept_secret is not None and own is None:
             private_files.create_file(secret_file(home), kept_secret)
-    console.out(f"restored: {console.memory_count(manifest.memories)} of {made}, {repeated} erasures repeated")
+    console.out(f"restored: {console.memory_count(manifest.memories)} of {made}, {counted(repeated, 'erasure')} repeated")
     if redacted:
         console.err(f"secrets were redacted in {console.memory_count(redacted)}; the backup still holds them")
+    for remark in remarks:
+        console.err(remark)
     if kept:
         console.err(f"the former memory is in {kept}; delete it when you no longer need it")
     return 0
@@ -180,8 +182,9 @@ def _move(arguments: argparse.Namespace) -> int:
         with contextlib.closing(open_shared(PostgresSpec(address))) as target:
             copied = team_backup.copy(team.shared, target)
     console.out(
-        f"moved and compared: {console.memory_count(copied.memories)}, {copied.people} people, {copied.keys} keys, "
-        f"{copied.audit} audit rows, {copied.traces} rows of activity and reviews; digest {copied.digest}"
+        f"moved and compared: {console.memory_count(copied.memories)}, {counted(copied.people, 'person', 'people')}, "
+        f"{counted(copied.keys, 'key')}, {counted(copied.audit, 'audit row')}, "
+        f"{counted(copied.traces, 'row')} of activity and reviews; digest {copied.digest}"
     )
     if owner:
         store_database(owner, address)
@@ -212,8 +215,10 @@ class _Present(NamedTuple):
     erasures: list[Erasure]
 
 
-def _bring_up_to_date(server: _Server, shared: SharedStore, secret: bytes | None) -> int:
-    """Erase and withdraw in a restored database what was since its backup; returns the number of erasures.
+def _bring_up_to_date(server: _Server, shared: SharedStore, secret: bytes | None) -> tuple[int, list[str]]:
+    """Erase and withdraw in a restored database what was since its backup.
+
+    Returns the number of erasures, and what the operator has to know when the restore has succeeded.
 
     Raises: KeepmumError when the secret is missing that erasures need, or it is that of another server.
     """
@@ -228,8 +233,9 @@ def _bring_up_to_date(server: _Server, shared: SharedStore, secret: bytes | None
     erasures += present.erasures
     if erasures and secret is None:
         raise KeepmumError("nothing was replaced: erasures are repeated with the server's secret, which is missing")
+    remarks = []
     if secret is None and shared.records.keys():
-        console.err("the server's secret is missing: no key of this backup is valid until it is restored")
+        remarks.append("the server's secret is missing: no key of this backup is valid until it is restored")
     if secret is not None and not is_secret_of(secret, shared.records):
         raise KeepmumError(
             "nothing was replaced: the server's secret is not the one under which the keys of this backup were made, "
@@ -239,11 +245,11 @@ def _bring_up_to_date(server: _Server, shared: SharedStore, secret: bytes | None
     repeated = Erasing(shared, secret or b"", server.actor).replay(
         {(each.at, each.digest): each for each in erasures}.values()
     )
-    _withdraw(shared, present, server.actor)
+    remarks += _withdraw(shared, present, server.actor)
     if not present.people and shared.records.keys():
-        console.err("keys that were withdrawn after this backup are valid again: `keepmum keys list` shows them")
+        remarks.append("keys that were withdrawn after this backup are valid again: `keepmum keys list` shows them")
     shared.records.seal()
-    return repeated
+    return repeated, remarks
 
 
 def _present(server: _Server) -> _Present:
@@ -253,8 +259,11 @@ def _present(server: _Server) -> _Present:
     return _Present([], [], [])
 
 
-def _withdraw(shared: SharedStore, present: _Present, actor: str) -> None:
-    """Remove people and withdraw keys in a restored database that were removed or withdrawn since its backup."""
+def _withdraw(shared: SharedStore, present: _Present, actor: str) -> list[str]:
+    """Remove people and withdraw keys in a restored database that were removed or withdrawn since its backup.
+
+    Returns a remark that says how many, if there are any.
+    """
     from keepmum.service.team import Entry
 
     records, at = shared.records, time.time_ns() // 1_000_000
@@ -267,11 +276,12 @@ def _withdraw(shared: SharedStore, present: _Present, actor: str) -> None:
         records.change_person(ident, _removed(removed[ident]), Entry(at, actor, "person-removed", ident))
     for ident in keys:
         records.change_key(ident, _withdrawn(withdrawn[ident]), Entry(at, actor, "key-withdrawn", ident))
-    if people or keys:
-        console.err(
-            f"withdrawn again, as since the backup: {counted(len(people), 'person', 'people')}, "
-            f"{counted(len(keys), 'key')}; `keepmum people restore` admits a person again"
-        )
+    if not people and not keys:
+        return []
+    return [
+        f"withdrawn again, as since the backup: {counted(len(people), 'person', 'people')}, "
+        f"{counted(len(keys), 'key')}; `keepmum people restore` admits a person again"
+    ]
 
 
 def _removed(at: int) -> Callable[[Person], Person]:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 __all__ = ["counted"]
 
+_VOWELS = frozenset("aeiou")
+
 
 def counted(count: int, noun: str, plural: str = "") -> str:
-    """A number of things in words: `1 memory`, `2,000 memories`; `plural` is for nouns that do not end in s or y."""
+    """A number of things in words: `1 memory`, `2,000 memories`; `plural` is for irregular nouns."""
     if count != 1:
-        noun = plural or (f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s")
+        is_regular = not noun.endswith("y") or noun[-2:-1] in _VOWELS
+        noun = plural or (f"{noun}s" if is_regular else f"{noun[:-1]}ies")
     return f"{count:,} {noun}"

@@ -155,7 +155,13 @@ def test_status_determines_the_project_once(keepmum: Command, monkeypatch: pytes
 
 @pytest.mark.parametrize(
     ("count", "noun", "said"),
-    [(0, "memory", "0 memories"), (1, "backup", "1 backup"), (2, "place", "2 places"), (1200, "write", "1,200 writes")],
+    [
+        (0, "memory", "0 memories"),
+        (1, "backup", "1 backup"),
+        (2, "place", "2 places"),
+        (2, "key", "2 keys"),
+        (1200, "write", "1,200 writes"),
+    ],
 )
 def test_numbers_agree_with_their_nouns(count: int, noun: str, said: str) -> None:
     assert counted(count, noun) == said

@@ -509,6 +509,23 @@ def test_a_restore_makes_no_withdrawn_key_valid(site: Site, capsys: pytest.Captu
     assert main(["serve", "verify"]) == 0
 
 
+def test_a_restore_that_is_refused_does_not_say_what_it_withdrew(
+    site: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if not isinstance(site.spec, PostgresSpec):
+        pytest.skip("a file is replaced, whatever it holds")
+    assert main(["keys", "make", "ada", "--name", "laptop"]) == 0
+    backup = str(site.home / "one.backup")
+    assert main(["serve", "backup", backup]) == 0
+    with site.opened() as shared:
+        laptop = next(key.id for key in _keys(shared) if key.name == "laptop")
+    assert main(["keys", "withdraw", laptop, "--yes"]) == 0
+    capsys.readouterr()
+    assert main(["serve", "restore", backup, "--yes"]) == 1
+    assert "use an empty database" in (said := capsys.readouterr().err)
+    assert "withdrawn again" not in said
+
+
 def test_keys_that_are_valid_again_are_pointed_out(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
     backup = str(site.home / "one.backup")
     assert main(["serve", "backup", backup]) == 0
