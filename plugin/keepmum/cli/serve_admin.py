@@ -155,7 +155,9 @@ def _restore(arguments: argparse.Namespace) -> int:
             kept = team_backup.replace_database(database, server.settings.database_file)
         if kept_secret is not None and own is None:
             private_files.create_file(secret_file(home), kept_secret)
-    console.out(f"restored: {console.memory_count(manifest.memories)} of {made}, {counted(repeated, 'erasure')} repeated")
+    console.out(
+        f"restored: {console.memory_count(manifest.memories)} of {made}, {counted(repeated, 'erasure')} repeated"
+    )
     if redacted:
         console.err(f"secrets were redacted in {console.memory_count(redacted)}; the backup still holds them")
     for remark in remarks:
@@ -278,10 +280,9 @@ def _withdraw(shared: SharedStore, present: _Present, actor: str) -> list[str]:
         records.change_key(ident, _withdrawn(withdrawn[ident]), Entry(at, actor, "key-withdrawn", ident))
     if not people and not keys:
         return []
-    return [
-        f"withdrawn again, as since the backup: {counted(len(people), 'person', 'people')}, "
-        f"{counted(len(keys), 'key')}; `keepmum people restore` admits a person again"
-    ]
+    withdrawn_again = f"{counted(len(people), 'person', 'people')}, {counted(len(keys), 'key')}"
+    admits = "`keepmum people restore` admits a person again"
+    return [f"withdrawn again, as since the backup: {withdrawn_again}; {admits}"]
 
 
 def _removed(at: int) -> Callable[[Person], Person]:

@@ -76,9 +76,9 @@ def card(
 
 def full(memory: Memory, row: JsonObject) -> JsonObject:
     """The row of a memory, with its whole text and what else a row leaves out."""
-    git = dict(memory.git or {})
-    checked_out = {"branch": git.get("branch"), "commit": git.get("commit")} if git.get("commit") else None
-    return {**row, **_values(memory, _REST), "git": checked_out}
+    git = memory.git or {}  # of an import, any JSON
+    branch, commit = (value if isinstance(value := git.get(name), str) else None for name in ("branch", "commit"))
+    return {**row, **_values(memory, _REST), "git": {"branch": branch, "commit": commit} if commit else None}
 
 
 def brief(memory: Memory) -> JsonObject:

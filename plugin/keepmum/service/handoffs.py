@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from keepmum.core.errors import InvalidInput, NotFound
@@ -16,7 +16,11 @@ __all__ = ["PATTERN", "Handoff", "Handoffs", "is_handoff"]
 PATTERN = "handoff-*"
 _PREFIX = "handoff-"
 _TITLE = 100  # characters of the summary
+_HIGHEST = 999_999_999  # number of a handoff
 _OF_MEMORY = ("number", "id", "revision", "created_at", "updated_at")  # what is not stored in the memory's data
+_REQUIRED = ("summary", "next_steps", "from_agent")
+_OPTIONAL = ("stuck_reason", "to_agent", "picked_up_by", "result")
+_STATES = frozenset({"pending", "in_progress", "completed"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +31,7 @@ class Handoff:
     summary: str
     next_steps: str
     from_agent: str
-    status: str = "pending"  # pending, in_progress or completed
+    status: str = "pending"  # one of _STATES
     stuck_reason: str | None = None
     to_agent: str | None = None
     context_keys: tuple[str, ...] = ()
@@ -60,11 +64,13 @@ class Handoffs:
     def create(self, summary: str, next_steps: str, **more: Any) -> Handoff:
         """Create a handoff with a new number.
 
-        Raises: InvalidInput, SecretFound, StoreError.
+        Raises: InvalidInput, also when a memory has the highest number; SecretFound, StoreError.
         """
         number = self._last_number()
         while True:
             number += 1
+            if number > _HIGHEST:
+                raise InvalidInput("handoff", f"has no free number: purge the memory with the key {_PREFIX}{_HIGHEST}")
             new = Handoff(number=number, summary=summary, next_steps=next_steps, from_agent=self._service.agent, **more)
             try:
                 kept = self._service.remember(
@@ -169,8 +175,10 @@ def is_handoff(memory: Memory) -> bool:
 
 
 def _number(memory: Memory) -> int:
+    """The number in a memory's key; 0 when no handoff has such a key."""
     digits = (memory.key or "").removeprefix(_PREFIX)
-    return int(digits) if digits.isdecimal() and digits.isascii() else 0
+    is_number = digits.isdecimal() and digits.isascii() and len(digits) <= len(str(_HIGHEST))
+    return int(digits) if is_number and not digits.startswith("0") else 0
 
 
 def _text(handoff: Handoff) -> str:
@@ -197,11 +205,20 @@ def _parsed(memory: Memory) -> Handoff | None:
     number = _number(memory)
     if not number or not isinstance(stored, Mapping):
         return None
-    names = {field.name for field in fields(Handoff)} - set(_OF_MEMORY)
-    known: dict[str, Any] = {name: stored[name] for name in names if name in stored}
-    own: dict[str, Any] = {"id": memory.id, "revision": memory.revision, "created_at": memory.created_at}
-    known["context_keys"] = tuple(known.get("context_keys") or ())
-    try:
-        return Handoff(**known, **own, number=number, updated_at=memory.updated_at)
-    except TypeError:  # incomplete data
+    said: dict[str, Any] = {name: stored.get(name) for name in (*_REQUIRED, *_OPTIONAL)}
+    needed: Any = stored.get("context_keys") or ()
+    status: Any = stored.get("status", "pending")
+    is_complete = (
+        all(isinstance(said[name], str) for name in _REQUIRED)
+        and all(isinstance(said[name], str | None) for name in _OPTIONAL)
+        and isinstance(needed, list | tuple)
+        and all(isinstance(key, str) for key in needed)
+        and isinstance(status, str)
+        and status in _STATES
+    )
+    if not is_complete:  # anybody who may write can store a memory with such a key
         return None
+    return Handoff(
+        **said, status=status, context_keys=tuple(needed), number=number, id=memory.id, revision=memory.revision,
+        created_at=memory.created_at, updated_at=memory.updated_at,
+    )  # fmt: skip

@@ -285,6 +285,49 @@ def test_handoffs_are_listed_with_what_they_need(desk: Desk, agent: MemoryServic
     ]
 
 
+_NO_LISTS: tuple[Any, ...] = (5, True, "abc", {"a": 1}, [1], [None], [["a"]])
+_NO_TEXT: tuple[Any, ...] = (5, {}, ["a"], None)
+_SOUND = {"summary": "webhook handler", "next_steps": "add tests", "from_agent": "codex"}
+
+
+_DAMAGED: list[dict[str, Any]] = [
+    *[{"context_keys": value} for value in _NO_LISTS],
+    *[{name: value} for name in (*_SOUND, "status") for value in _NO_TEXT],
+    *[{name: {}} for name in ("to_agent", "picked_up_by", "result", "stuck_reason")],
+    {"status": "unheard-of"},
+]
+
+
+@pytest.mark.parametrize("damaged", _DAMAGED, ids=json.dumps)
+def test_what_only_looks_like_a_handoff_harms_no_other(
+    desk: Desk, agent: MemoryService, damaged: dict[str, Any]
+) -> None:
+    agent.remember("x", key="handoff-7", scope="global", data={"handoff": {**_SOUND, **damaged}})
+    Handoffs(agent).create("a real one", "add tests")
+    assert [each["summary"] for each in _shown(desk, "handoffs")["waiting"]] == ["a real one"]
+    assert desk.ask("live", {"about": True})["about"]["handoffs"] == 1
+    assert Handoffs(agent).pick_up(8).status == "in_progress"
+
+
+@pytest.mark.parametrize("key", ["handoff-" + "9" * 247, "handoff-9999999999", "handoff-007", "handoff-٣"])
+def test_a_number_that_no_handoff_can_have_is_not_counted(agent: MemoryService, key: str) -> None:
+    agent.remember("x", key=key, scope="global", data={"handoff": _SOUND})
+    assert Handoffs(agent).create("a real one", "add tests").number == 1
+    assert [each.summary for each in Handoffs(agent).all()] == ["a real one"]
+
+
+def test_the_highest_number_is_the_last(agent: MemoryService) -> None:
+    agent.remember("x", key="handoff-999999999", scope="global", data={"handoff": _SOUND})
+    with pytest.raises(InvalidInput, match="no free number"):
+        Handoffs(agent).create("a real one", "add tests")
+
+
+@pytest.mark.parametrize("git", [{"commit": 5}, {"commit": ["0"], "branch": {}}, {"branch": "main"}, {}])
+def test_a_commit_that_is_no_text_is_not_shown(desk: Desk, agent: MemoryService, git: dict[str, Any]) -> None:
+    memory = _stored(agent, "deploys", git=git)
+    assert _shown(desk, "memory", id=memory.id)["memory"]["git"] is None
+
+
 HOSTILE = (
     "<img src=x onerror=alert(1)>", "javascript:alert(1)", "\u202egnp.exe\u202c and more", "a" * 60_000, "😀 " * 200,
     "</script><script>alert(1)</script>", "ends with half a pair \ud83d",
