@@ -255,14 +255,18 @@ def _place(memory: Memory) -> tuple[str | None, ...]:
     return memory.status, memory.user, memory.project, session
 
 
-def lookup_terms(memory: Memory) -> list[list[str]]:
+def lookup_terms(memory: Memory) -> Sequence[Sequence[str]]:
     """Groups of words of a memory: a text with one thing changed still holds all words of at least one group.
 
     Each group is of another part of the text, so that a change touches as few as possible. Numbers change most often
     and are in none, unless there is nothing else.
     """
-    start = memory.text[:_LOOKED_UP]
-    text = start if start.startswith(memory.title) else f"{memory.title}\n{start}"
+    return _lookup_terms(memory.title, memory.text[:_LOOKED_UP])
+
+
+@functools.lru_cache(maxsize=1024)
+def _lookup_terms(title: str, start: str) -> tuple[tuple[str, ...], ...]:
+    text = start if start.startswith(title) else f"{title}\n{start}"
     found = _plain(ranking.plain_terms(text))
     if len(found) < _LOOKUP_TERMS:  # the parts of identifiers as well
         every = ranking.terms(text, limit=None)
@@ -271,11 +275,11 @@ def lookup_terms(memory: Memory) -> list[list[str]]:
     rare = sorted(found, key=len)[-_LOOKUP_TERMS:]  # a long word is usually a rare one
     chosen = [term for term in found if term in rare]
     if len(chosen) < _MIN_GROUPED:
-        return [[term] for term in chosen]
+        return tuple((term,) for term in chosen)
     if len(chosen) == _MIN_GROUPED:
-        return [list(pair) for pair in itertools.combinations(chosen, 2)]
+        return tuple(itertools.combinations(chosen, 2))
     size = max(2, len(chosen) // _MIN_GROUPED)
-    return [chosen[start : start + size] for start in range(0, len(chosen) - size + 1, size)]
+    return tuple(tuple(chosen[first : first + size]) for first in range(0, len(chosen) - size + 1, size))
 
 
 def _plain(terms: Sequence[str]) -> list[str]:

@@ -14,6 +14,7 @@ __all__ = ["COLUMN_GAP", "CONTEXT_WEIGHT", "Posting", "Tokenizer"]
 
 CONTEXT_WEIGHT = 0.5  # of the neighbours in the session; the other columns count whole
 COLUMN_GAP = 1 << 20  # between the places of two columns, so that no phrase spans them
+_MOST_KNOWN = 10_000  # query words that are remembered
 
 
 class Posting(NamedTuple):
@@ -29,6 +30,7 @@ class Tokenizer:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
+        self._known: dict[str, tuple[str, ...]] = {}  # by query word: searches look up the same words again and again
         self._db = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
         columns = ", ".join(SEARCHED)
         self._db.execute(f"CREATE VIRTUAL TABLE said USING fts5({columns}, tokenize = '{TOKENIZER}')")
@@ -47,10 +49,17 @@ class Tokenizer:
 
     def phrases(self, asked: Sequence[str]) -> list[tuple[str, ...]]:
         """The words that each query word consists of, in order: several for `foo-bar`, none for punctuation."""
-        found: list[list[str]] = [[] for _ in asked]
-        for number, word, _, _ in self._tokens([(word,) for word in asked]):
-            found[number - 1].append(word)
-        return list(map(tuple, found))
+        found = {word: self._known.get(word) for word in asked}
+        if unknown := [word for word, known in found.items() if known is None]:
+            split: list[list[str]] = [[] for _ in unknown]
+            for number, word, _, _ in self._tokens([(word,) for word in unknown]):
+                split[number - 1].append(word)
+            learnt = dict(zip(unknown, map(tuple, split), strict=True))
+            if len(self._known) + len(learnt) > _MOST_KNOWN:
+                self._known.clear()
+            self._known.update(learnt)
+            found.update(learnt)
+        return [found[word] or () for word in asked]
 
     def close(self) -> None:
         """Close the index."""
