@@ -105,8 +105,16 @@ def server_of(dialect: str, team: Team, limiter: anyio.CapacityLimiter, edge: Ed
 async def _as_on_stdio(
     lists: Mapping[str, Mapping[str, object]], context: ServerRequestContext[Any, Any], call_next: CallNext
 ) -> HandlerResult:
-    """Give lists the bytes that they have on standard input, and a client of the handshake era its session."""
-    result = await call_next(context)
+    """Give lists the bytes that they have on standard input, and a client of the handshake era its session.
+
+    The error for an unknown method does not repeat its name, which may be any text.
+    """
+    try:
+        result = await call_next(context)
+    except MCPError as error:
+        if error.code == jsonrpc.METHOD_NOT_FOUND:
+            raise MCPError(error.code, error.message) from None  # without its data
+        raise
     if context.method in lists and isinstance(result, dict):
         return {**result, **lists[context.method]}  # the SDK puts the fields of an entry in an order of its own
     if context.method == "initialize":

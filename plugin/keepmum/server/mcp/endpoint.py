@@ -21,7 +21,7 @@ from keepmum.server.dispatch import response_of
 from keepmum.server.edge.errors import answer_to, error_body
 from keepmum.server.edge.record import Record, record_of
 from keepmum.server.feed import Feed
-from keepmum.server.mcp import metadata, session_token
+from keepmum.server.mcp import messages, metadata, session_token
 from keepmum.server.mcp.caller import Caller, FindPrincipal
 from keepmum.server.mcp.calls import Edge
 from keepmum.server.mcp.dialect import CALLER, SESSION, server_of
@@ -94,10 +94,14 @@ class McpEndpoint:
             found = _refusal(request) or await self._admitted(request, record)
         except KeepmumError as error:
             found = answer_to(error)
-        if isinstance(found, Answer):
-            await response_of(found)(scope, receive, send)
-        else:
-            await self._forward(request, found, receive, send)
+        if isinstance(found, Principal):
+            body = await messages.read(receive, LARGEST)
+            problem = None if body.content is None else messages.problem(body.content)
+            if problem is None:
+                await self._forward(request, found, body.receive, send)
+                return
+            found = Answer(400, problem)
+        await response_of(found)(scope, receive, send)
 
     async def _admitted(self, request: Request, record: Record) -> Principal | Answer:
         """The sender of a request, or the answer to one that may not be served."""
