@@ -46,7 +46,7 @@ class TeamServed(NamedTuple):
     """A server that runs."""
 
     address: str
-    keys: Mapping[str, str]  # the key of each person
+    keys: dict[str, str]  # the key of each person
     team: Team
     admin: Administration
     folder: Path

@@ -34,7 +34,8 @@ function usePages(about) {
     if (!about) return;
     if (about.admin) import("./admin/pages.js").then(({ pagesOf }) => set(pagesOf(about.admin)), () => set({})); else set({});
   }, [admin]);
-  return more && { ...PAGES, ...more };
+  const { health, ...shared } = PAGES; // the health of a server is its operator's
+  return more && { ...shared, ...(about.where === "server" ? {} : { health }), ...more };
 }
 
 /** @param {[string, PageOf][]} pages @param {string} group @param {string} screen @param {Record<string, number>} counts */
@@ -99,7 +100,7 @@ function App() {
   useKeys({
     ...Object.fromEntries(Object.entries(pages).filter(([, page]) => page.key).map(([name, page]) => [`g ${page.key}`, () => go(name)])),
     "g h": () => go("home"), "g m": () => go("memories"), "g r": () => go("review"), "g a": () => go("activity"),
-    "g o": () => go("handoffs"), "g d": () => go("health"), r: () => go("review"), t: switchTheme, u: () => { undo(); },
+    "g o": () => go("handoffs"), "g d": () => { if (Object.hasOwn(pages, "health")) go("health"); }, r: () => go("review"), t: switchTheme, u: () => { undo(); },
     "?": () => go(screen, { ...current(), keys: "1" }),
     "/": () => { const field = document.querySelector("input[type=search]"); if (field instanceof HTMLElement) field.focus(); else { takeEarly(); go("memories", { find: "1" }); } },
   });
