@@ -1,4 +1,7 @@
-"""HTTP/1.1 with limits on the time that a client may take to send the head of a request, and to read an answer."""
+"""HTTP/1.1 with limits on the time that a client may take to send the head of a request, and to read an answer.
+
+When the server stops, it answers also what a client has sent by then and nobody has read yet.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,9 @@ import asyncio
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-__all__ = ["HEAD_SECONDS", "READ_SECONDS", "TimedProtocol"]
+__all__ = ["END_SECONDS", "HEAD_SECONDS", "READ_SECONDS", "TimedProtocol"]
 
+END_SECONDS = 0.5  # that an idle connection stays open when the server stops: a request may be on its way
 HEAD_SECONDS = 10.0
 READ_SECONDS = 30.0  # in which a client must read something of what waits for it
 
@@ -16,11 +20,12 @@ READ_SECONDS = 30.0  # in which a client must read something of what waits for i
 class TimedProtocol(H11Protocol):
     """uvicorn's protocol; a connection whose request has not begun in time, or whose answer is not read, is closed.
 
-    uvicorn itself limits only the time between two requests.
+    uvicorn itself limits only the time between two requests, and closes idle connections at once when it stops.
     """
 
     _head_timer: asyncio.TimerHandle | None = None
     _read_timer: asyncio.TimerHandle | None = None
+    _is_ending = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Start to wait for the first request."""
@@ -36,6 +41,13 @@ class TimedProtocol(H11Protocol):
         """Wait for the next request only if a part of it is here; idle connections are uvicorn's to close."""
         super().on_response_complete()
         self._follow()
+
+    def shutdown(self) -> None:
+        """Serve one more request if it is here soon, and close the connection."""
+        self._is_ending = True
+        self._follow()
+        if self._is_idle():
+            self.loop.call_later(END_SECONDS, self._end)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the timer."""
@@ -53,7 +65,18 @@ class TimedProtocol(H11Protocol):
         super().resume_writing()
         self._stop_watching()
 
+    def _is_idle(self) -> bool:
+        return bool(getattr(self.cycle, "response_complete", True))  # before the first request there is no cycle
+
+    def _end(self) -> None:
+        has_begun = bool(self.conn.trailing_data[0])  # then the head has its own limit
+        if self._is_idle() and not has_begun and not self.transport.is_closing():
+            super().shutdown()
+
     def _follow(self) -> None:
+        if self._is_ending and not self._is_idle() and self.cycle.keep_alive:
+            self.cycle.keep_alive = False
+            self.cycle.default_headers = [*self.cycle.default_headers, (b"connection", b"close")]
         is_in_head = self.conn.their_state is h11.IDLE
         has_begun = bool(self.conn.trailing_data[0])
         if not is_in_head:
