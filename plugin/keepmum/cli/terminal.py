@@ -64,7 +64,7 @@ def cards(
 
     Args:
         found: what is shown together.
-        projects: by memory id, the name of its project when that is not the current one.
+        projects: the names of projects other than the current one, by their ids.
         remarks: by memory id, a phrase to warn with, such as that the code it cites has changed.
         explain: also say why each matched.
     """
@@ -102,7 +102,8 @@ def _marks(memory: Memory, projects: Mapping[str, str]) -> Iterable[str]:
     yield from ["pinned"] if memory.pinned else []
     yield from [f"key {inline(memory.key)}"] if memory.key else []
     yield from [memory.scope] if memory.scope != "project" else []
-    yield from [f"in {inline(projects[memory.id])}"] if memory.id in projects else []
+    if memory.project and memory.project in projects:
+        yield f"in {inline(projects[memory.project])}"
     yield from [memory.status] if memory.status != "active" else []
     yield from [" ".join(f"#{inline(tag)}" for tag in memory.tags)] if memory.tags else []
 

@@ -77,11 +77,11 @@ class Answer(NamedTuple):
 
 
 class Entries(NamedTuple):
-    """The entries of one text, and what they need in addition to their memories; each mapping is by memory id."""
+    """The entries of one text, and what they need in addition to their memories."""
 
-    ids: Mapping[str, str] = _NONE  # as shown: each differs from the others
-    remarks: Mapping[str, str] = _NONE
-    projects: Mapping[str, str] = _NONE  # the names of projects other than the current one
+    ids: Mapping[str, str] = _NONE  # as shown, by memory id: each differs from the others
+    remarks: Mapping[str, str] = _NONE  # by memory id
+    projects: Mapping[str, str] = _NONE  # the names of projects other than the current one, by their ids
 
     @classmethod
     def of(cls, memories: Iterable[Memory], remarks: Mapping[str, str], projects: Mapping[str, str] = _NONE) -> Entries:
@@ -130,8 +130,8 @@ class Entries(NamedTuple):
             yield f"key {word(memory.key)}"
         if memory.scope != "project":
             yield memory.scope
-        if memory.id in self.projects:
-            yield f"of {word(self.projects[memory.id])}"
+        if memory.project and memory.project in self.projects:
+            yield f"of {word(self.projects[memory.project])}"
         if memory.status != "active":
             yield memory.status
 
@@ -178,21 +178,21 @@ def index_lines(
 
     Args:
         memories: what is shown together.
-        projects: by memory id, the name of its project when that is not the current one.
+        projects: the names of projects other than the current one, by their ids.
         remarks: by memory id, a phrase that its line ends with, such as that the code it cites has changed.
     """
     shown = Entries.of(memories, remarks, projects)
     return [shown.index_line(memory) for memory in memories]
 
 
-def index_line(memory: Memory, project: str = "", remarks: Mapping[str, str] = _NONE) -> str:
+def index_line(memory: Memory, remarks: Mapping[str, str] = _NONE) -> str:
     """One memory in one line, as `index_lines` has it."""
-    return index_lines([memory], {memory.id: project} if project else _NONE, remarks)[0]
+    return index_lines([memory], remarks=remarks)[0]
 
 
-def full(memory: Memory, project: str = "", remarks: Mapping[str, str] = _NONE) -> str:
+def full(memory: Memory, remarks: Mapping[str, str] = _NONE) -> str:
     """One memory with all that is known about it, and its whole text, of which later lines start with `> `."""
-    return Entries.of([memory], remarks, {memory.id: project} if project else _NONE).full(memory)
+    return Entries.of([memory], remarks).full(memory)
 
 
 def full_each(
@@ -236,7 +236,7 @@ def matches(
 
     Args:
         found: the matches.
-        elsewhere: the project name by memory id, for memories of other projects.
+        elsewhere: the names of projects other than the current one, by their ids.
         tokens: the budget, approximately; the best match has at least its line.
         explain: add to each match a line with the values that ranked it.
         remarks: phrases by memory id (see `index_lines`).

@@ -37,7 +37,13 @@ def cards(dashboard: Dashboard, memories: Sequence[Memory], *, seconds: float = 
     projects = service.elsewhere(memories)
     now, conflicts = service.now(), conflicting(dashboard)
     return [
-        card(memory, now, freshness.get(memory.id), projects.get(memory.id), in_conflict=memory.id in conflicts)
+        card(
+            memory,
+            now,
+            freshness.get(memory.id),
+            projects.get(memory.project or ""),
+            in_conflict=memory.id in conflicts,
+        )
         for memory in memories
     ]
 

@@ -118,8 +118,10 @@ class Exchange:
         else:
             computed = context.embeddings.of_query(query) if embedding is None else lambda: embedding
             found = vectors.search(words, computed, wanted, limit)
-        memories = {memory.id: memory for memory in self.load_complete([each.id for each in found])}
-        return [(memories[each.id], each) for each in found if each.id in memories]
+        loaded = context.store.get(list(dict.fromkeys(each.id for each in found)))
+        shown = context.show(loaded)
+        memories = {(one.id, one.project): each for one, each in zip(loaded, shown, strict=True)}
+        return [(memories[name], each) for each in found if (name := (each.id, each.project)) in memories]
 
     def holders(self, space: str, key: str, text: str) -> Holders:
         """The memories of a space with this key, and the one with this text; either may be empty."""

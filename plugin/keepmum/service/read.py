@@ -214,13 +214,11 @@ class Reader:
         }
 
     def elsewhere(self, memories: Iterable[Memory]) -> dict[str, str]:
-        """The project names of those memories that belong to another project, by the memory's id."""
+        """The names of the other projects that these memories belong to, by the projects' ids."""
         here = self.context.place.project
-        others = {memory.id: memory.project for memory in memories if memory.project not in {None, here}}
+        others = {memory.project for memory in memories if memory.project and memory.project != here}
         names = self.project_names() if others else {}
-        return {
-            memory: names.get(project) or project.rpartition("/")[2] for memory, project in others.items() if project
-        }
+        return {project: names.get(project) or project.rpartition("/")[2] for project in others}
 
     def count(self, **wanted: Unpack[Wanted]) -> int:
         """Number of memories that a recall here searches."""

@@ -12,6 +12,7 @@ from keepmum.service import lookup
 from keepmum.service.context import ServiceContext
 from keepmum.service.lookup import Wanted
 from keepmum.service.versions import BLOCK, Shown, Versions, newest_first
+from keepmum.stores import Store
 from keepmum.stores.base import QueryVector, reading
 
 __all__ = ["Searcher"]
@@ -91,11 +92,11 @@ class Searcher:
         shown: list[tuple[relevance.Judged, Shown]] = []
         for limit in (-(-(_SPARE + most) // BLOCK) * BLOCK, None):  # whole blocks
             ranked = ranking.rank(candidates, accepted, limit)
-            found = {memory.id: memory for memory in context.store.get([each.candidate.id for each in ranked])}
-            judged = self._judged([each for each in ranked if each.candidate.id in found], found, query, accepted)
+            found = _loaded(context.store, [each.candidate for each in ranked])
+            judged = self._judged([each for each in ranked if each.candidate in found], found, query, accepted)
             if not weak:
                 judged = relevance.answering(judged)
-            memories = [found[each.ranked.candidate.id] for each in judged]
+            memories = [found[each.ranked.candidate] for each in judged]
             shown = [(judged[one.place], one) for one in newest_first(memories, versions, query, count)]
             if len(shown) >= count or limit is None or not len(memories) == len(ranked) == limit:
                 break
@@ -115,13 +116,13 @@ class Searcher:
         return memory if is_here and is_theirs and is_trusted and memory.is_visible(accepted.now) else None
 
     def _judged(
-        self, ranked: Sequence[ranking.Ranked], found: Mapping[str, Memory], query: str, accepted: Filter
+        self, ranked: Sequence[ranking.Ranked], found: Mapping[Candidate, Memory], query: str, accepted: Filter
     ) -> list[relevance.Judged]:
         """How well each memory answers the query. What a server found in its own way is taken as it is."""
         store = self.context.store
         is_foreign = "search" in store.capabilities.cannot and all(each.candidate.cosine is None for each in ranked)
         texts = [
-            None if is_foreign or (memory := found[each.candidate.id]).origin == LISTED else _searched(memory)
+            None if is_foreign or (memory := found[each.candidate]).origin == LISTED else _searched(memory)
             for each in ranked
         ]
         return relevance.judge(ranked, texts, ranking.terms(query), self.context.sizes.of(accepted))
@@ -138,6 +139,16 @@ class Searcher:
             band=judged.band,
             fit=judged.fit,
         )
+
+
+def _loaded(store: Store, candidates: Sequence[Candidate]) -> dict[Candidate, Memory]:
+    """The memories of candidates, without those that were purged since. Several projects of a team may use one id."""
+    memories = store.get(list(dict.fromkeys(each.id for each in candidates)))
+    by_id = {memory.id: memory for memory in memories}
+    if len(by_id) == len(memories):
+        return {each: by_id[each.id] for each in candidates if each.id in by_id}
+    by_both = {(memory.id, memory.project): memory for memory in memories}
+    return {each: by_both[each.id, each.project] for each in candidates if (each.id, each.project) in by_both}
 
 
 def _searched(memory: Memory) -> str:

@@ -22,6 +22,8 @@ _LOWERED = 0.05  # by which one other word can lower the cosine of a short text 
 BLOCK = 20  # ranked memories that are compared with each other; the blocks of two pages are the same
 _ROUNDS = 4  # of looking up the versions of versions
 
+_Name = tuple[str, str | None]  # id and project: at a team server several projects may use one id
+
 
 class Shown(NamedTuple):
     """A memory that a search shows, at the place of the best of its versions."""
@@ -42,20 +44,20 @@ def newest_first(ranked: Sequence[Memory], versions: Versions, query: str, count
     versions.look_up(ranked[:count])
     asked = frozenset(map(ranking.stem, ranking.terms(query)))
     shown: list[Shown] = []
-    done: set[str] = set()
+    done: set[_Name] = set()
     for place, memory in enumerate(ranked):
-        if memory.id in done:
+        if _name(memory) in done:
             continue
         group = versions.of(memory)
         newest, *less_trusted = _leaders(group)
         previous = _before(newest, group)
         both = [Shown(place, newest, previous)]
         sibling = versions.newer_sibling(newest)
-        if sibling is not None and sibling.id not in done:
+        if sibling is not None and _name(sibling) not in done:
             its = versions.of(sibling)
-            done.update(one.id for one in its)
+            done.update(map(_name, its))
             both.insert(_names_older(asked, newest, sibling), Shown(place, sibling, _before(sibling, its)))
-        done.update(one.id for one in group)
+        done.update(map(_name, group))
         given = (newest, previous, *less_trusted)  # a tuple: a memory that records its commit has no hash
         others = [one for one in group if one not in given]
         more = [*less_trusted, *_named(asked, others, newest, previous)]
@@ -70,19 +72,19 @@ def newest_of(memories: Sequence[Memory]) -> list[Memory]:
 
     A version that is trusted less replaces none that is trusted more.
     """
-    newer: dict[str, Memory] = {}
+    newer: dict[_Name, Memory] = {}
     for one, other in similarity.pairs_to_compare(memories):
         older, newest = sorted((one, other), key=_age)
         if (
             trust_rank(newest.trust) >= trust_rank(older.trust)
             and similarity.relation(newest, older, None) == "version"
         ):
-            newer[older.id] = max(newer.get(older.id, newest), newest, key=_age)
-    shown: dict[str, Memory] = {}
+            newer[_name(older)] = max(newer.get(_name(older), newest), newest, key=_age)
+    shown: dict[_Name, Memory] = {}
     for memory in memories:
-        while memory.id in newer:
-            memory = newer[memory.id]  # noqa: PLW2901 - follows a chain to its end
-        shown[memory.id] = memory
+        while _name(memory) in newer:
+            memory = newer[_name(memory)]  # noqa: PLW2901 - follows a chain to its end
+        shown[_name(memory)] = memory
     return list(shown.values())
 
 
@@ -97,20 +99,23 @@ class Versions:
         self._wanted = wanted
         self._among = among
         self._calibration = calibration
-        self._found: dict[str, dict[str, Memory]] = {}  # by id, the versions that were found directly
-        self._siblings: dict[str, dict[str, Memory]] = {}
-        self._looked_up: set[str] = set()
+        self._found: dict[_Name, dict[_Name, Memory]] = {}  # the versions that were found directly
+        self._siblings: dict[_Name, dict[_Name, Memory]] = {}
+        self._looked_up: set[_Name] = set()
 
     def look_up(self, memories: Iterable[Memory]) -> None:
         """Look up the versions of these memories at once, which is faster than one by one."""
         scale = self._calibration
-        unknown = {memory.id: memory for memory in memories if memory.id not in self._looked_up}
+        unknown = {_name(memory): memory for memory in memories if _name(memory) not in self._looked_up}
         self._looked_up.update(unknown)
         if not unknown:
             return
         least = scale.from_common(similarity.REPORTED - _LOWERED)
         for near in self._near.of(list(unknown.values()), self._wanted, least, self._among):
-            one, cosine = unknown[near.id], None if near.cosine is None else scale.to_common(near.cosine)
+            one = unknown.get((near.id, near.memory.project))
+            if one is None:  # the two are of different projects, and so no versions
+                continue
+            cosine = None if near.cosine is None else scale.to_common(near.cosine)
             is_by_words = cosine is None or cosine < similarity.NEAR
             if not is_by_words or similarity.may_be_near(one, near.memory):
                 self._relate(one, near.memory, cosine)
@@ -127,38 +132,43 @@ class Versions:
 
     def _relate(self, one: Memory, other: Memory, cosine: float | None) -> None:
         """Note how two memories belong together; of those listed by a server only the titles are known."""
-        if one.id == other.id or LISTED in {one.origin, other.origin}:
+        if _name(one) == _name(other) or LISTED in {one.origin, other.origin}:
             return
         related = similarity.relation(one, other, cosine)
         if related == "version":
-            self._found.setdefault(one.id, {})[other.id] = other
+            self._found.setdefault(_name(one), {})[_name(other)] = other
         elif related == "sibling":
-            self._siblings.setdefault(one.id, {})[other.id] = other
+            self._siblings.setdefault(_name(one), {})[_name(other)] = other
 
     def newer_sibling(self, memory: Memory) -> Memory | None:
         """The newest sibling that is newer and trusted as much; with its own newer versions, the newest of those."""
         newer = [
             one
-            for one in self._siblings.get(memory.id, {}).values()
+            for one in self._siblings.get(_name(memory), {}).values()
             if _age(one) > _age(memory) and trust_rank(one.trust) >= trust_rank(memory.trust)
         ]
         return _leaders(self.of(max(newer, key=_age)))[0] if newer else None
 
     def of(self, memory: Memory) -> list[Memory]:
         """All versions of a memory with the memory itself, the newest first."""
-        group = {memory.id: memory}
+        group = {_name(memory): memory}
         for _ in range(_ROUNDS):
             self.look_up(group.values())
             added = {
-                found.id: found
+                _name(found): found
                 for known in group
                 for found in self._found.get(known, {}).values()
-                if found.id not in group
+                if _name(found) not in group
             }
             if not added or len(group) >= _MAX_VERSIONS:
                 break
             group |= added
         return sorted(group.values(), key=_age, reverse=True)
+
+
+def _name(memory: Memory) -> _Name:
+    """What tells a memory from all others of a search."""
+    return memory.id, memory.project
 
 
 def _age(memory: Memory) -> tuple[int, str]:

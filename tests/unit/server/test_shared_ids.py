@@ -147,3 +147,35 @@ def test_undone_writes_of_a_project_leave_the_other_as_it_is(tenants: Tenants) -
     assert done.json()["data"]["done"] is True
     assert tenants.ask("bob", "GET", _path(tenants)).json()["data"]["status"] == "trashed"
     assert tenants.ask("ada", "GET", _path(tenants)).json()["data"]["status"] == "active"
+
+
+def test_a_search_of_both_projects_finds_both_memories(tenants: Tenants) -> None:
+    asked = {"query": "changed", "filter": {"everywhere": True}}
+    found = tenants.ask("both", "POST", "/api/v2/memories:search", asked).json()["data"]
+    assert sorted((each["memory"]["project"], each["memory"]["text"]) for each in found) == _both(tenants)
+    candidates = tenants.ask("both", "POST", "/api/v2/memories:candidates", asked).json()["data"]
+    assert sorted((each["memory"]["project"], each["memory"]["text"]) for each in candidates) == _both(tenants)
+    first = tenants.ask("both", "GET", "/api/v1/memories/search?query=changed").json()["data"]
+    assert sorted(each["project"] for each in first) == sorted(tenants.projects.values())
+
+
+def test_a_recall_of_all_projects_shows_both_and_says_whose_the_other_is(tenants: Tenants) -> None:
+    answer = tenants.ask(
+        "both", "POST", "/mcp", _tool_call("recall", {"query": "changed", "scope": "all"}), **_mcp(tenants, "bob")
+    )
+    lines = answer.json()["result"]["content"][0]["text"].splitlines()
+    heads = {line.removeprefix("> "): lines[place - 1] for place, line in enumerate(lines) if line.startswith("> ")}
+    marked = f"of {tenants.projects['ada']}"
+    assert {text: marked in head for text, head in heads.items()} == {"changed by ada": True, "changed by bob": False}
+
+
+def _both(tenants: Tenants) -> list[tuple[str, str]]:
+    return sorted((tenants.projects[who], f"changed by {who}") for who in WHO)
+
+
+def _mcp(tenants: Tenants, who: str) -> dict[str, str]:
+    return {"accept": "application/json, text/event-stream", "x-keepmum-project": tenants.projects[who]}
+
+
+def _tool_call(name: str, arguments: Json) -> Json:
+    return {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name, "arguments": arguments}}

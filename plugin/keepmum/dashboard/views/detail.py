@@ -48,7 +48,7 @@ def detail(dashboard: Dashboard, given: Arguments) -> JsonObject:
     now = service.now()
     cited = service.cited(memory, _CODE_SECONDS)
     freshness = combined([verdict for _, verdict in cited])
-    project, in_conflict = service.elsewhere([memory]).get(memory.id), memory.id in conflicting(dashboard)
+    project, in_conflict = service.elsewhere([memory]).get(memory.project or ""), memory.id in conflicting(dashboard)
     shown = full(memory, card(memory, now, freshness, project, in_conflict=in_conflict))
     past = service.history(memory.id)
     events = service.activity(_EVENTS, everywhere=True, wanted=LogFilter(memory=memory.id))
