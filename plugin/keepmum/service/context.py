@@ -10,7 +10,18 @@ from typing import NamedTuple, TypeVar
 
 from keepmum.core import lifecycle, masking, ranking, serialization, validation
 from keepmum.core.errors import KeepmumError, ScannerFailed, SecretFound
-from keepmum.core.memory import LIMITS, Action, Activity, Change, JsonValue, Memory, Scope, Status, Trust
+from keepmum.core.memory import (
+    LIMITS,
+    Action,
+    Activity,
+    Change,
+    JsonValue,
+    Memory,
+    Revision,
+    Scope,
+    Status,
+    Trust,
+)
 from keepmum.embedding.background import BackgroundEmbedder
 from keepmum.service.activity_log import ActivityLog
 from keepmum.service.briefing_files import BriefingFiles, briefed
@@ -149,6 +160,19 @@ class ServiceContext:
             masker=masking.Masker(self.scan, _ignored, self.related),
             options=self.options._replace(agent=agent, quiet=True),
         )
+
+    def alone(self, project: str | None) -> ServiceContext:
+        """This context with the memories of one project only, where several projects may use one id; else itself."""
+        alone = self.store.features.alone
+        if alone is None:
+            return self
+        store = alone(project)
+        return replace(self, store=store, log=ActivityLog(store, self.actor, self.clock))
+
+    def history(self, memory: Memory) -> list[Revision]:
+        """The revisions of a memory before each change, latest first; none of another project's with the same id."""
+        is_shared = self.store.features.alone is not None and len(self.store.get([memory.id])) > 1
+        return (self.alone(memory.project) if is_shared else self).store.history(memory.id)
 
     def show(self, memories: Sequence[Memory]) -> tuple[Memory, ...]:
         """Memories as they may be shown."""

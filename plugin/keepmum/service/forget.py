@@ -74,7 +74,7 @@ class Forgetter:
         if dry_run or not victims or not (named or confirmation):
             return Forgotten(context.show(victims), action, done=False, confirmation=token, already=already)
         receipt = context.retry(
-            lambda: self._remove([lookup.find(context, memory.id) for memory in victims], status, action)
+            lambda: self._remove([lookup.again(context, memory) for memory in victims], status, action)
         )
         return Forgotten(context.show(victims), action, done=True, queued=receipt.queued, already=already)
 

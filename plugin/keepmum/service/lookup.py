@@ -29,6 +29,7 @@ from keepmum.stores.base import caveat, cut, known_folders
 __all__ = [
     "Found",
     "Wanted",
+    "again",
     "filter_of",
     "find",
     "find_all",
@@ -101,10 +102,11 @@ def project_id(context: ServiceContext, name: str | None) -> str | None:
     return seen.pop() if len(seen) == 1 else name
 
 
-def find(context: ServiceContext, reference: str, *, former: bool = False) -> Memory:
+def find(context: ServiceContext, reference: str, *, former: bool = False, like: Memory | None = None) -> Memory:
     """The one memory with this key, id (in either spelling), prefix of an id, or id in its file; not masked.
 
-    A key that no visible memory has means none, or with `former` the memory that had it last.
+    A key that no visible memory has means none, or with `former` the memory that had it last. An id that several
+    projects use means the memory in the project of `like`, by default in that of the context's place.
     Errors do not repeat the reference: it may be any text that was pasted.
 
     Raises: NotFound, Ambiguous.
@@ -122,7 +124,7 @@ def find(context: ServiceContext, reference: str, *, former: bool = False) -> Me
     if outside is not None:
         return outside
     try:
-        return _by_id(context, word)
+        return _by_id(context, word, place.project if like is None else like.project)
     except Ambiguous as error:  # it names memories
         raise Ambiguous(context.masker.text(str(error))) from None
     except NotFound:
@@ -130,6 +132,14 @@ def find(context: ServiceContext, reference: str, *, former: bool = False) -> Me
         if not held:
             raise
         return max(held, key=lambda memory: memory.updated_at)
+
+
+def again(context: ServiceContext, memory: Memory) -> Memory:
+    """A memory that was found, as it is now.
+
+    Raises: NotFound, Ambiguous.
+    """
+    return find(context, memory.id, like=memory)
 
 
 def owner_of(context: ServiceContext, reference: str) -> str | None:
@@ -236,14 +246,22 @@ def listing(
         raise Incomplete(problem)
 
 
-def _by_id(context: ServiceContext, word: str) -> Memory:
+def _by_id(context: ServiceContext, word: str, project: str | None) -> Memory:
     store = context.store
     bounds = ids.id_range(word) if len(word.removeprefix(ids.PREFIX)) >= _SHORTEST_PREFIX else None
     found = [] if bounds is None else _of_user(store, *bounds, context.place.user)
     if not found and (files := store.features.files) is not None:
         found = [memory for memory in store.get(files.with_file_id(word)) if memory.user == context.place.user]
     if len({memory.id for memory in found}) < len(found):  # projects of PostgreSQL may share an id
-        found = [memory for memory in found if memory.project == context.place.project] or found
+        found = [memory for memory in found if memory.project == project] or found
+        if len(found) > 1:
+            each = ", ".join(
+                f"{inline(memory.project or 'none')} ({inline(memory.title)})" for memory in found[:_LISTED]
+            )
+            raise Ambiguous(
+                f"memories of several projects have ids that begin so: {each}; name the project that is meant, over "
+                "HTTP in the header X-Keepmum-Project"
+            )
     if len(found) > 1:
         some = ", ".join(f"{memory.id} ({inline(memory.title)})" for memory in found[:_LISTED])
         more = " and more; give more characters of the id" if len(found) > _LISTED else ""

@@ -117,7 +117,7 @@ class Reader:
     def history(self, reference: str) -> list[Revision]:
         """The revisions of a memory before each change, latest first."""
         memory = lookup.find(self.context, reference)
-        return [self.context.masker.revision(past) for past in self.context.store.history(memory.id)]
+        return [self.context.masker.revision(past) for past in self.context.history(memory)]
 
     def replaced(self, memories: Sequence[Memory]) -> dict[str, Memory]:
         """What each memory replaced, by its id: the memory that it supersedes, or its last version that said else."""
@@ -127,15 +127,16 @@ class Reader:
     def _replaced(self, memory: Memory) -> Memory | None:
         context = self.context
         with contextlib.suppress(StoreError, InvalidInput):
-            revisions = context.store.history(memory.id) if memory.revision > 1 else []
+            revisions = context.history(memory) if memory.revision > 1 else []
             former = (context.masker.revision(past).before for past in revisions)
             earlier = (serialization.parse({"trust": trust.first(before), **before}) for before in former)
             said_else = (past for past in earlier if (past.text, past.why) != (memory.text, memory.why))
             if (previous := next(said_else, None)) is not None:
                 return previous
             if memory.supersedes:  # which may be a claim: what is trusted more was kept
-                old = next(iter(context.store.get([memory.supersedes])), None)
-                return context.masker.memory(old) if old is not None and old.superseded_by == memory.id else None
+                found = context.store.get([memory.supersedes])
+                old = next((one for one in found if one.superseded_by == memory.id), None)
+                return None if old is None else context.masker.memory(old)
         return None
 
     def activity(

@@ -104,7 +104,7 @@ class Writer:
         draft = self._draft(text, fields, base=memory)
 
         def attempt() -> Remembered:
-            present = lookup.find(self.context, memory.id)
+            present = lookup.again(self.context, memory)
             if revision not in {None, present.revision}:
                 raise InvalidInput("id", f"{present.id} was changed meanwhile; read it again")
             now = self.context.clock()
@@ -127,7 +127,7 @@ class Writer:
         Raises: NotFound, InvalidInput when it is active, or its key belongs to another memory.
         """
         memory = lookup.find(self.context, reference, former=True)
-        return self._answer(self.context.retry(lambda: self._restore(lookup.find(self.context, memory.id))))
+        return self._answer(self.context.retry(lambda: self._restore(lookup.again(self.context, memory))))
 
     def undo(self, reference: str) -> Remembered:
         """Revert the last change of a memory, whether a new value or a removal.
@@ -137,10 +137,10 @@ class Writer:
         memory = lookup.find(self.context, reference, former=True)
         if not memory.is_visible(self.context.clock()):
             return self.restore(memory.id)
-        past = self.context.store.history(memory.id)
+        past = self.context.history(memory)
         if not past:
             raise InvalidInput("id", f"{memory.id} has never been changed; remove it instead")
-        return self._answer(self.context.retry(lambda: self._revert(lookup.find(self.context, memory.id), past[0])))
+        return self._answer(self.context.retry(lambda: self._revert(lookup.again(self.context, memory), past[0])))
 
     def _draft(
         self,

@@ -352,6 +352,7 @@ class Features(NamedTuple):
     review_state: ReviewState | None = None
     questions: QuestionSearch | None = None
     transactions: Transactions | None = None
+    alone: Callable[[str | None], Store] | None = None  # with one project only, in which an id of another is free
 
 
 class Store(Protocol):

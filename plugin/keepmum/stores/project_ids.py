@@ -53,8 +53,18 @@ _LINKS = ("id", "supersedes", "superseded_by")  # the fields of a memory that ho
 class ProjectIds:
     """`store`, which is limited to a grant, with the ids of its projects (see `base` for what each method returns)."""
 
-    def __init__(self, store: Store, whole: Store, table: TeamIds, read: frozenset[str] | None) -> None:
-        """`whole` finds the memories of every project; `read` are the projects of the grant, None for all."""
+    def __init__(
+        self,
+        store: Store,
+        whole: Store,
+        table: TeamIds,
+        read: frozenset[str] | None,
+        alone: Callable[[str | None], Store],
+    ) -> None:
+        """`whole` finds the memories of every project; `read` are the projects of the grant, None for all.
+
+        `alone` is this store with one project of the grant only.
+        """
         self._store = store
         self._whole = whole
         self._table = table
@@ -69,6 +79,7 @@ class ProjectIds:
             citations=None if citations is None else _Citations(citations, names),
             review_state=None if reviews is None else _Reviews(reviews, names),
             erasure=None if erasure is None else _Erasure(erasure, table),
+            alone=alone,
         )
 
     @property
@@ -427,4 +438,6 @@ class _Erasure:
         return self._erasure.cleanse(changes, activity, redact)
 
 
-_: Callable[[Store, Store, TeamIds, frozenset[str] | None], Store] = ProjectIds  # checked by a type checker
+_: Callable[[Store, Store, TeamIds, frozenset[str] | None, Callable[[str | None], Store]], Store] = (
+    ProjectIds  # checked by a type checker
+)

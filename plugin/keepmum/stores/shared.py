@@ -143,7 +143,9 @@ class _Guarded(abc.ABC):
 
     def acting(self, grant: Grant) -> Store:
         guarded = GuardedStore(self._within(grant), grant, self._faults, self._quota)
-        return ProjectIds(guarded, self._store, self._ids, grant.read)
+        return ProjectIds(
+            guarded, self._store, self._ids, grant.read, lambda project: self.acting(grant.among({project or ""}))
+        )
 
     @abc.abstractmethod
     def usage(self, grant: Grant) -> dict[str, Usage]: ...

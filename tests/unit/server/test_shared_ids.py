@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +11,9 @@ from typing import Any
 import pytest
 
 from keepmum.core import ids
+from keepmum.core.errors import Ambiguous
+from keepmum.service import MemoryService, Place
+from keepmum.service.team import ORGANISATION, Grant
 from two_projects import AT, Json, Tenants, two_projects
 
 WHO = ("ada", "bob")
@@ -167,6 +171,44 @@ def test_a_recall_of_all_projects_shows_both_and_says_whose_the_other_is(tenants
     heads = {line.removeprefix("> "): lines[place - 1] for place, line in enumerate(lines) if line.startswith("> ")}
     marked = f"of {tenants.projects['ada']}"
     assert {text: marked in head for text, head in heads.items()} == {"changed by ada": True, "changed by bob": False}
+
+
+@pytest.mark.parametrize("who", WHO)
+def test_history_over_mcp_is_that_of_the_memory_in_the_project(tenants: Tenants, who: str) -> None:
+    with _service(tenants, tenants.projects[who]) as service:
+        (past,) = service.history(tenants.taken)
+        (memory,) = service.load([tenants.taken])
+        assert service.replaced([memory])[memory.id].text == f"of {who}"
+    assert past.before["text"] == f"of {who}"
+    arguments = {"ids": [tenants.taken]}  # an answer shows what a memory said before
+    answer = tenants.ask("both", "POST", "/mcp", _tool_call("load", arguments), **_mcp(tenants, who))
+    (other,) = {*WHO} - {who}
+    assert f"of {who}" in answer.text
+    assert f"of {other}" not in answer.text
+
+
+@pytest.mark.parametrize("who", WHO)
+def test_an_undo_over_mcp_reverts_the_memory_in_the_project(tenants: Tenants, who: str) -> None:
+    arguments = {"ids": [tenants.taken], "undo": True}
+    answer = tenants.ask("both", "POST", "/mcp", _tool_call("forget", arguments), **_mcp(tenants, who))
+    assert not answer.json()["result"].get("isError"), answer.text
+    (other,) = {*WHO} - {who}
+    assert _texts(tenants) == {who: f"of {who}", other: f"changed by {other}"}
+
+
+@pytest.mark.parametrize("project", [None, "a third one"])
+def test_elsewhere_such_an_id_is_refused_with_the_projects_that_use_it(tenants: Tenants, project: str | None) -> None:
+    with _service(tenants, project) as service, pytest.raises(Ambiguous) as refused:
+        service.history(tenants.taken)
+    assert all(name in str(refused.value) for name in tenants.projects.values())
+    assert "X-Keepmum-Project" in str(refused.value)
+
+
+def _service(tenants: Tenants, project: str | None) -> contextlib.AbstractContextManager[MemoryService]:
+    """What a call over MCP gets, with the key for both projects."""
+    both = frozenset(tenants.projects.values())
+    place = Place(project=project, name=project or "")
+    return tenants.team.service(Grant(ORGANISATION, both, both), actor="both", place=place, origin="mcp")
 
 
 def _both(tenants: Tenants) -> list[tuple[str, str]]:

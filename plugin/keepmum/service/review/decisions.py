@@ -174,7 +174,7 @@ class Decider:
         Raises: InvalidInput when there is no such revision, or as `edit`; SecretFound, NotFound, StoreError.
         """
         memory = self._active(reference)
-        found = [past for past in self.context.store.history(memory.id) if past.revision == version]
+        found = [past for past in self.context.history(memory) if past.revision == version]
         if not found:
             raise InvalidInput("version", "is none of this memory's earlier revisions")
         past = serialization.parse({"trust": trust.first(found[0].before), **found[0].before})
@@ -447,7 +447,7 @@ class Decider:
 
         Raises: NotFound when that was settled.
         """
-        found = open_conflict(self.context.store.history(memory.id))
+        found = open_conflict(self.context.history(memory))
         if found is None:
             raise NotFound(f"{memory.id} {_CHANGED}")
         return found
@@ -486,7 +486,7 @@ class Decider:
         """
         context = self.context
         present = lookup.find(context, reference, former=True)
-        past = [each for each in context.store.history(present.id) if each.revision == before]
+        past = [each for each in context.history(present) if each.revision == before]
         if present.revision != after or not past:
             raise InvalidInput("undo", f"{present.id} {_CHANGED}")
         earlier = {"trust": trust.first(past[0].before), **past[0].before}

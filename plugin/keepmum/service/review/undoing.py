@@ -96,7 +96,7 @@ class Undoer:
 
     def _step(self, memory: Memory, agent: str, since: int) -> UndoStep | str:
         """The step for one memory, or why there is none; "" when nothing is to be undone."""
-        past = self.context.store.history(memory.id)
+        past = self.context.history(memory)
         recent = [each for each in past if each.at >= since]
         others = [each.agent for each in recent if each.agent != agent]
         if others:

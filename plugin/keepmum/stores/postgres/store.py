@@ -94,6 +94,7 @@ class PostgresStore:
             citations=self,
             review_state=PostgresReviewState(self._acting, self._ensured),
             transactions=self,
+            alone=self._alone,
         )
 
     # -- writing
@@ -327,6 +328,11 @@ class PostgresStore:
     def close(self) -> None:
         if self._closes:
             self._tokenizer.close()
+
+    def _alone(self, project: str | None) -> PostgresStore:
+        """The same store with one project only."""
+        grant = self._grant.among({project or ""})
+        return PostgresStore(self._pool, grant, self._tokenizer, self._tenants, self._quota)
 
     # -- transactions and tenants
 
