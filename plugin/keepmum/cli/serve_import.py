@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from keepmum.cli import console
 from keepmum.cli.login import refuse_in_session
@@ -48,7 +48,7 @@ def _import(arguments: argparse.Namespace) -> int:
 
     names = dict(_renamed(given) for given in arguments.project)
     chosen = settings.load(console.state_home(), os.environ)
-    with _service(chosen) as service, _source(arguments.source, service) as source:
+    with _service(chosen) as service, _source(arguments.source, service, names) as source:
         if unknown := sorted({*names} - {*source.projects.values()}):
             raise InvalidInput("--project", f"no memory there is of the project {unknown[0]}")
         if not arguments.yes:
@@ -88,7 +88,7 @@ def _service(settings: ServerSettings) -> Iterator[MemoryService]:
 
 
 @contextlib.contextmanager
-def _source(source: str, service: MemoryService) -> Iterator[Source]:
+def _source(source: str, service: MemoryService, names: Mapping[str, str]) -> Iterator[Source]:
     from keepmum.service import server_import
 
     if "://" not in source:
@@ -98,7 +98,7 @@ def _source(source: str, service: MemoryService) -> Iterator[Source]:
     server = server_of(resolve(environ).settings, environ)
     if not server.key:
         raise KeepmumError(server.no_key)
-    with server_import.of_server(server, service) as found:
+    with server_import.of_server(server, service, names) as found:
         yield found
 
 

@@ -166,6 +166,7 @@ class MemoryService:
     migrate = _method_of(Transfer, Transfer.migrate)
     import_memory = _method_of(Importer, Importer.import_memory)
     import_all = _method_of(Importer, Importer.import_all)
+    find_stored = _method_of(Importer, Importer.find_stored)
     project_of = _method_of(Importer, Importer.project_of)
 
     review = _method_of(Reviewer, Reviewer.review)

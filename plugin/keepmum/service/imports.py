@@ -19,7 +19,7 @@ from keepmum.service.write import Remembered
 from keepmum.stores import StaleWrite
 from keepmum.stores.base import known_folders
 
-__all__ = ["Importer", "Imports"]
+__all__ = ["Importer", "Imports", "Sought"]
 
 _BATCH = 200  # memories of one transaction
 _PLACE = ("id", "scope", "project", "session", "user")  # fields that a former state has from its memory
@@ -51,6 +51,14 @@ class Imports:
         return len(self.refusals) < _LISTED
 
 
+class Sought(NamedTuple):
+    """What tells a memory of a source from others."""
+
+    id: str
+    project: str | None
+    created_at: int | None
+
+
 class _Incoming(NamedTuple):
     place: str
     memory: Memory
@@ -75,11 +83,12 @@ class Importer:
         parsed = serialization.parse(values)
         context.refuse_secrets(serialization.texts(parsed))  # also of fields that are not kept
         incoming = _imported(parsed, "outside")
-        present = context.store.get([incoming.id])
-        if present:
-            return Remembered(context.masker.memory(present[0]), None)
+        present = self.find_stored([_sought(incoming)]).get((incoming.id, incoming.project))
+        if present is not None:
+            return Remembered(context.masker.memory(present), None)
+        within = context.alone(incoming.project)
         try:
-            receipt = context.commit([Change(None, incoming)], context.log.entry("imported", incoming))
+            receipt = within.commit([Change(None, incoming)], within.log.entry("imported", incoming))
         except StaleWrite:
             raise InvalidInput("key", "is in use by another memory here; rename one of the two") from None
         return Remembered(context.masker.memory(receipt.settled(incoming)), "imported", queued=receipt.queued)
@@ -119,6 +128,27 @@ class Importer:
             self.context.resolve_citations()
         return done
 
+    def find_stored(self, sought: Sequence[Sought]) -> dict[tuple[str, str | None], Memory]:
+        """The memories that are stored already, by the id and project under which they are sought.
+
+        Where several projects may use one id, that is a memory in the same project, or one that was created at the same
+        time and was moved since; any other one with the id is another memory.
+        """
+        present = self.context.store.get([each.id for each in sought])
+        if self.context.store.features.alone is None:
+            by_id = {memory.id: memory for memory in present}
+            return {(each.id, each.project): by_id[each.id] for each in sought if each.id in by_id}
+        moved = {(memory.id, memory.created_at): memory for memory in present}
+        found = {}
+        for project in dict.fromkeys(each.project for each in sought):
+            its = [each for each in sought if each.project == project]
+            here = {memory.id: memory for memory in self.context.alone(project).store.get([each.id for each in its])}
+            for each in its:
+                memory = here.get(each.id) or moved.get((each.id, each.created_at or 0))
+                if memory is not None:
+                    found[each.id, project] = memory
+        return found
+
     def project_of(self, name: str) -> str | None:
         """The id of the project that a source names by a folder or a name; this place's for an empty name."""
         if name not in self._project_ids:
@@ -157,17 +187,26 @@ class Importer:
 
     def _store(self, batch: Sequence[_Incoming], done: Imports) -> None:
         """Write a batch; one by one when another memory has the id or the key of one of them."""
-        present = {memory.id: memory for memory in self.context.store.get([each.memory.id for each in batch])}
-        changes = [
-            change for each in batch if (change := self._change(each, present.get(each.memory.id), done)) is not None
-        ]
-        if not changes:
-            return
-        try:
-            self._commit(changes, done)
-        except StaleWrite:
-            for change in changes:
-                self._commit_one(change, done)
+        stored = self.find_stored([_sought(each.memory) for each in batch])
+        together: dict[tuple[str | None, ...], list[Change]] = {}
+        for each in batch:
+            memory = each.memory
+            change = self._change(each, stored.get((memory.id, memory.project)), done)
+            if change is not None:
+                together.setdefault(self._project_alone(change), []).append(change)
+        for changes in together.values():
+            try:
+                self._commit(changes, done)
+            except StaleWrite:
+                for change in changes:
+                    self._commit_one(change, done)
+
+    def _project_alone(self, change: Change) -> tuple[str | None, ...]:
+        """The one project that a change is about, where several projects may use one id; else empty."""
+        before, after = change.before, change.after
+        if self.context.store.features.alone is None or after is None:
+            return ()
+        return (after.project,) if before is None or before.project == after.project else ()
 
     def _change(self, incoming: _Incoming, present: Memory | None, done: Imports) -> Change | None:
         memory = incoming.memory
@@ -224,7 +263,9 @@ class Importer:
     def _commit(self, changes: Sequence[Change], done: Imports) -> None:
         """Write changes in one transaction; their vectors are computed later, in the background."""
         written = [change.after for change in changes if change.after is not None]
-        self.context.log.commit(changes, [self.context.log.entry("imported", memory) for memory in written])
+        alone = self._project_alone(changes[0])
+        log = (self.context.alone(*alone) if alone else self.context).log
+        log.commit(changes, [log.entry("imported", memory) for memory in written])
         updated = sum(change.before is not None for change in changes)
         done.updated += updated
         done.imported += len(changes) - updated
@@ -244,6 +285,10 @@ class Importer:
             else:
                 self._commit([replace(change, after=replace(memory, key=None))], done)
                 done.keyless += 1
+
+
+def _sought(memory: Memory) -> Sought:
+    return Sought(memory.id, memory.project, memory.created_at)
 
 
 def _imported(parsed: Memory, level: Trust) -> Memory:

@@ -19,7 +19,7 @@ from keepmum.service import MemoryService, importers
 from keepmum.service.importers.format import Found
 from keepmum.service.importers.item import ImportItem
 from keepmum.service.importers.qdrant import item_of_payload
-from keepmum.service.imports import Imports
+from keepmum.service.imports import Imports, Sought
 from keepmum.stores.rest.api import Api, ListedMemory, LoadedMemory
 from keepmum.stores.rest.http_client import HttpClient
 from keepmum.stores.rest.reader import list_all
@@ -47,8 +47,10 @@ class Moved(NamedTuple):
 
 
 @contextlib.contextmanager
-def of_server(server: Server, service: MemoryService) -> Iterator[Source]:
+def of_server(server: Server, service: MemoryService, names: Mapping[str, str]) -> Iterator[Source]:
     """The memories of a server that its key may read. To load one there counts as its use.
+
+    `names` gives projects other ids than their names there.
 
     Raises: StoreError, KeyRefused.
     """
@@ -56,7 +58,7 @@ def of_server(server: Server, service: MemoryService) -> Iterator[Source]:
         api = Api(http)
         listed, problem = list_all(api, None, bulk=True)
         projects = {ids.from_uuid(one.id): one.project for one in listed}
-        yield Source(projects, _loaded(api, _unknown(listed, service)), problem)
+        yield Source(projects, _loaded(api, _unknown(listed, service, names)), problem)
 
 
 def exported_points(path: str) -> Source:
@@ -85,13 +87,16 @@ def move(
     return Moved(done, {name: (there[name], here[name]) for name in sorted(there)}, source.problem)
 
 
-def _unknown(listed: Sequence[ListedMemory], service: MemoryService) -> list[str]:
+def _unknown(listed: Sequence[ListedMemory], service: MemoryService, names: Mapping[str, str]) -> list[str]:
     """The ids there of memories that are not here, or were changed there since."""
-    present = {memory.id: memory for memory in service.store.get([ids.from_uuid(one.id) for one in listed])}
+    sought = [
+        Sought(ids.from_uuid(one.id), names.get(one.project, one.project) or None, one.created_at) for one in listed
+    ]
+    stored = service.find_stored(sought)
     return [
         one.id
-        for one in listed
-        if (known := present.get(ids.from_uuid(one.id))) is None or (one.updated_at or 0) > known.updated_at
+        for one, each in zip(listed, sought, strict=True)
+        if (known := stored.get((each.id, each.project))) is None or (one.updated_at or 0) > known.updated_at
     ]
 
 

@@ -144,6 +144,26 @@ def test_who_may_read_both_is_refused_the_id_and_sees_two_memories(tenants: Tena
     assert sorted(text for _, text in _texts(tenants, "both")) == ["of ada", "of bob"]
 
 
+def _imported(tenants: Tenants, **fields: object) -> dict[str, int]:
+    """The counts of an import of Bob's memory with the id that Ada's has, with the key for both."""
+    line = json.dumps({**tenants.memory("bob", tenants.taken), **fields}).encode() + b"\n"
+    data = tenants.ask("both", "POST", "/api/v2/import", line).json()["data"]
+    return {name: data[name] for name in ("stored", "known", "refused")}
+
+
+def test_an_import_by_who_may_read_both_takes_another_projects_id_for_no_memory_of_its_own(tenants: Tenants) -> None:
+    later = {"created_at": AT + 1, "updated_at": AT + 1}
+    assert _imported(tenants, **later) == {"stored": 1, "known": 0, "refused": 0}
+    assert _imported(tenants, **later) == {"stored": 0, "known": 1, "refused": 0}
+    assert _texts(tenants, "bob") == [(tenants.taken, "of bob")]
+    assert _texts(tenants, "ada") == [(tenants.taken, "of ada")]
+
+
+def test_an_import_knows_a_memory_that_was_moved_to_another_project_since(tenants: Tenants) -> None:
+    assert _imported(tenants) == {"stored": 0, "known": 1, "refused": 0}
+    assert _texts(tenants, "bob") == []
+
+
 def test_an_erased_project_leaves_the_other_as_it_was(tenants: Tenants) -> None:
     tenants.create("bob", tenants.taken)
     Erasing(tenants.team.shared, b"secret", "root").erase(Named("project", tenants.projects["bob"]))

@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 from pytest_httpserver import HTTPServer
 
+from contract.stores import a_memory
 from foreign_memories import QDRANT
 from keepmum.cli.main import main
 from keepmum.core import ids
-from keepmum.core.memory import Memory
+from keepmum.core.memory import Change, Memory
 from keepmum.service.team import Key, Person, open_shared
 from keepmum.stores.grants import ORGANISATION, Grant
 from keepmum.stores.shared import TeamSqliteSpec
@@ -115,6 +116,26 @@ def test_an_interrupted_move_goes_on(site: Site, capsys: pytest.CaptureFixture[s
     assert len(asked) == 323 - stored
     assert len(site.memories()) == 323
     assert "big: 320 there, 320 here" in capsys.readouterr().out
+
+
+def test_an_id_that_another_project_chose_loses_no_memory(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
+    taken = next(
+        ids.from_uuid(uuid) for uuid, one in site.old.memories.items() if one["text"] == "Backups run at night"
+    )
+    with contextlib.closing(open_shared(TeamSqliteSpec(str(site.home / "server" / "memory.db")))) as shared:
+        other = a_memory("Not of the shop", id=taken, project="mine")
+        shared.acting(Grant(ORGANISATION)).commit([Change(None, other)])
+    for counts in ("3 imported, 0 updated, 0 unchanged", "0 imported, 0 updated, 0 unchanged"):  # as nothing is loaded
+        assert site.run(site.url) == 0
+        assert counts in capsys.readouterr().out
+        assert {memory.text: memory.project for memory in site.memories().values()} == {
+            "Deploys go through the blue pool": "shop", "Backups run at night": "shop", "The build needs Node": "web",
+            "Not of the shop": "mine",
+        }  # fmt: skip
+    assert len(site.old.asked("GET", "/api/v1/memories/load")) == 1
+    with contextlib.closing(open_shared(TeamSqliteSpec(str(site.home / "server" / "memory.db")))) as shared:
+        (stored,) = shared.acting(Grant(ORGANISATION, frozenset({"shop"}), frozenset())).get([taken])
+    assert stored.text == "Backups run at night"
 
 
 def test_a_project_gets_the_id_that_it_has_here(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
