@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -14,7 +15,7 @@ from keepmum.server import audit, docs, events, health, v1, v2
 from keepmum.server.call import HttpError
 from keepmum.server.dashboard import TeamDashboard
 from keepmum.server.dispatch import Dispatcher, response_of
-from keepmum.server.edge.envelope import App, Envelope, Limits
+from keepmum.server.edge.envelope import App, Envelope, Interrupted, Limits
 from keepmum.server.edge.errors import answer_to
 from keepmum.server.edge.gate import Gate, Keys
 from keepmum.server.edge.hosts import Hosts
@@ -72,6 +73,7 @@ def build(
     app = Starlette(
         routes=[*mcp.routes, *dashboard.routes, *dispatcher.paths(ROUTES)],
         lifespan=lambda _: mcp.running(),
+        middleware=[Middleware(Interrupted)],
         exception_handlers={HTTPException: _not_found},
     )
     return Envelope(

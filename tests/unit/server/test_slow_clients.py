@@ -13,7 +13,7 @@ import uvicorn
 from uvicorn.server import ServerState
 
 from keepmum.server.edge import protocol
-from keepmum.server.edge.envelope import Envelope, Limits
+from keepmum.server.edge.envelope import Envelope, Interrupted, Limits
 from keepmum.server.edge.hosts import Hosts
 from keepmum.server.edge.protocol import TimedProtocol
 from server_app import client_of, keys
@@ -146,7 +146,7 @@ def test_a_body_that_does_not_arrive_in_time_is_answered(receive: Callable[[], A
     scope = {
         "type": "http", "method": "POST", "path": "/health", "query_string": b"", "headers": [], "client": ("::1", 1),
     }  # fmt: skip
-    envelope = Envelope(_echo, Hosts(""), limits=Limits(body_seconds=0.1))
+    envelope = Envelope(Interrupted(_echo), Hosts(""), limits=Limits(body_seconds=0.1))
 
     async def run() -> None:
         with anyio.fail_after(WAIT):
@@ -154,6 +154,50 @@ def test_a_body_that_does_not_arrive_in_time_is_answered(receive: Callable[[], A
 
     anyio.run(run)
     assert [message.get("status") for message in sent] == [408, None]
+
+
+WITH_BODIES = {
+    "/api/v1/memories": "application/json",
+    "/api/v2/memories": "application/json",
+    "/api/v2/import": "application/x-ndjson",
+    "/dashboard/session": "application/json",
+    "/mcp": "application/json",
+}
+
+
+@pytest.mark.parametrize("path", WITH_BODIES)
+@pytest.mark.parametrize(("leaves", "status"), [(True, 499), (False, 408)])
+def test_a_body_that_does_not_arrive_is_no_failure_of_the_server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str, *, leaves: bool, status: int
+) -> None:
+    monkeypatch.setattr("keepmum.server.app.Limits", lambda: Limits(body_seconds=WAIT if leaves else 0.1))
+    headers = {
+        "host": "127.0.0.1:3100", "origin": "http://127.0.0.1:3100", "authorization": "Bearer ada",
+        "content-type": WITH_BODIES[path], "accept": "application/json, text/event-stream",
+    }  # fmt: skip
+    scope = {
+        "type": "http", "method": "POST", "path": path, "query_string": b"", "client": ("127.0.0.1", 1),
+        "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
+    }  # fmt: skip
+    sent: list[Any] = []
+    waiting: list[Any] = [{"type": "http.request", "body": b'{"te', "more_body": True}]
+
+    async def receive() -> Any:
+        if not waiting and not leaves:
+            await anyio.sleep_forever()
+        return waiting.pop() if waiting else {"type": "http.disconnect"}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    async def run() -> None:
+        with anyio.fail_after(WAIT):
+            await client.app(scope, receive, send)
+
+    with client_of("sqlite", tmp_path, keys(ada=["api"])) as client:
+        assert client.portal is not None
+        client.portal.call(run)
+    assert sent[0]["status"] == status
 
 
 async def _answer_much(_: Any, receive: Any, send: Any) -> None:

@@ -15,10 +15,10 @@ from keepmum.server.call import Answer, HttpError
 from keepmum.server.edge.errors import answer_to
 from keepmum.server.edge.hosts import Hosts
 from keepmum.server.edge.proxies import Proxies, is_loopback
-from keepmum.server.edge.record import RECORD, Record
+from keepmum.server.edge.record import RECORD, Record, record_of
 from keepmum.server.edge.responses import encoded
 
-__all__ = ["Envelope", "Limits"]
+__all__ = ["Envelope", "Interrupted", "Limits"]
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -27,6 +27,7 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 _KEY_NAMES = frozenset({"key", "api_key", "apikey", "token", "access_token", "authorization"})
 _ONCE = (b"authorization", b"idempotency-key", b"if-match", b"x-keepmum-project")
+_CLIENT_LEFT = 499  # in the log and the metrics, as nginx has it; nobody reads this answer
 _HEALTH = "/health"  # requested by orchestrators, under any name of the machine
 _HEADERS = {
     "cache-control": "private, no-store",
@@ -107,14 +108,7 @@ class Envelope:
             is_read = not message.get("more_body", False)
             return message
 
-        try:
-            await self._app(scope, limited, sending)
-        except ClientDisconnect:
-            return  # nobody waits for an answer
-        except TimeoutError:
-            if not sending.has_begun:
-                slow = HttpError(408, "the request took too long to arrive", {"connection": "close"})
-                await sending.answer(answer_to(slow))
+        await self._app(scope, limited, sending)
 
     def _check(self, scope: Scope, headers: Mapping[str, str]) -> None:
         """Check what can be refused before anything else is done.
@@ -153,10 +147,6 @@ class _Sending:
         self._send = send
         self._record = record
 
-    @property
-    def has_begun(self) -> bool:
-        return bool(self._record.status)
-
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self._record.status = message["status"]
@@ -166,11 +156,37 @@ class _Sending:
         await self._send(message)
 
     async def answer(self, answer: Answer) -> None:
-        body, media_type = encoded(answer)
-        headers = {**answer.headers, "content-length": str(len(body)), "content-type": media_type}
-        pairs = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()]
-        await self({"type": "http.response.start", "status": answer.status, "headers": pairs})
-        await self({"type": "http.response.body", "body": body})
+        await _send_answer(answer, self)
+
+
+class Interrupted:
+    """Wraps the routes: ends a request whose body did not arrive, which is no failure of the server."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        try:
+            await self._app(scope, receive, send)
+        except ClientDisconnect:
+            await _end(scope, send, HttpError(_CLIENT_LEFT, "the client has left"))
+        except TimeoutError:
+            await _end(scope, send, HttpError(408, "the request took too long to arrive", {"connection": "close"}))
+
+
+async def _end(scope: Scope, send: Send, reason: HttpError) -> None:
+    """Answer with the reason, unless an answer has begun."""
+    if scope["type"] == "http" and not record_of(scope).status:
+        await _send_answer(answer_to(reason), send)
+
+
+async def _send_answer(answer: Answer, send: Send) -> None:
+    body, media_type = encoded(answer)
+    headers = {**answer.headers, "content-length": str(len(body)), "content-type": media_type}
+    pairs = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()]
+    await send({"type": "http.response.start", "status": answer.status, "headers": pairs})
+    await send({"type": "http.response.body", "body": body})
 
 
 def _with_standard(headers: Iterable[tuple[bytes, bytes]], request_id: str) -> list[tuple[bytes, bytes]]:

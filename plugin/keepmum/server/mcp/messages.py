@@ -6,6 +6,7 @@ from collections import deque
 from typing import NamedTuple
 
 from mcp import types
+from starlette.requests import ClientDisconnect
 from starlette.types import Message, Receive
 
 from keepmum.core import jsonrpc
@@ -17,24 +18,29 @@ __all__ = ["Body", "problem", "read"]
 class Body(NamedTuple):
     """The body of a request."""
 
-    content: bytes | None  # None when it is too large, or the client left
+    content: bytes | None  # None when it is too large
     receive: Receive  # reads the request from its beginning
 
 
 async def read(receive: Receive, largest: int) -> Body:
-    """The body, if it has at most `largest` bytes."""
+    """The body, if it has at most `largest` bytes.
+
+    Raises: ClientDisconnect when it does not arrive.
+    """
     parts: deque[Message] = deque()
     size, has_more = 0, True
     while has_more and size <= largest:
         parts.append(await receive())
+        if parts[-1]["type"] == "http.disconnect":
+            raise ClientDisconnect
         size += len(parts[-1].get("body", b""))
         has_more = parts[-1].get("more_body", False)
 
     async def from_beginning() -> Message:
         return parts.popleft() if parts else await receive()
 
-    is_whole = size <= largest and parts[-1]["type"] == "http.request"
-    return Body(b"".join(part.get("body", b"") for part in parts) if is_whole else None, from_beginning)
+    content = b"".join(part.get("body", b"") for part in parts) if size <= largest else None
+    return Body(content, from_beginning)
 
 
 def problem(content: bytes) -> dict[str, JsonValue] | None:
