@@ -11,7 +11,7 @@ from pathlib import Path
 from keepmum_installers import archive, release
 from keepmum_installers.app.bundle import bundle_at
 
-__all__ = ["Releases", "copy"]
+__all__ = ["Releases", "copy", "publish"]
 
 
 def copy(root: Path, folder: Path, version: str = "") -> Path:
@@ -22,6 +22,19 @@ def copy(root: Path, folder: Path, version: str = "") -> Path:
     if version:
         release.relabel(str(folder), version, "2026-11-22")
     return folder
+
+
+def publish(site: Path, bundle: Path, version: str) -> None:
+    """Write a version into the folder of a server, as the newest one; a copy of the folder is one of a server too."""
+    folder = site / "releases" / "download" / f"v{version}"
+    folder.mkdir(parents=True)
+    path = folder / archive.file_name(version)
+    archive.pack(bundle_at(str(bundle)), version, str(path))
+    (folder / archive.SUMS).write_text(archive.sums([str(path)]))
+    latest = site / "releases" / "latest" / "download"
+    latest.parent.mkdir(exist_ok=True)
+    latest.unlink(missing_ok=True)
+    latest.symlink_to(Path("..", "download", folder.name))
 
 
 class Releases:
@@ -37,19 +50,9 @@ class Releases:
         self._thread = threading.Thread(target=self.server.serve_forever, daemon=True)
         self._thread.start()
 
-    def offer(self, bundle: Path, version: str) -> Path:
-        """Publish a version, which is the newest from now on; returns its archive."""
-        folder = self.folder / "releases" / "download" / f"v{version}"
-        folder.mkdir(parents=True)
-        path = folder / archive.file_name(version)
-        archive.pack(bundle_at(str(bundle)), version, str(path))
-        (folder / archive.SUMS).write_text(archive.sums([str(path)]))
-        latest = self.folder / "releases" / "latest"
-        latest.mkdir(exist_ok=True)
-        if (latest / "download").is_symlink():
-            (latest / "download").unlink()
-        (latest / "download").symlink_to(folder)
-        return path
+    def offer(self, bundle: Path, version: str) -> None:
+        """Publish a version, which is the newest from now on."""
+        publish(self.folder, bundle, version)
 
     def close(self) -> None:
         self.server.shutdown()

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from keepmum_installers.app import layout
-from releases import Releases, copy
+from releases import Releases, copy, publish
 
 pytestmark = pytest.mark.heavy
 
@@ -27,12 +27,19 @@ def bundle(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return copy(root, tmp_path_factory.mktemp("bundle"))
 
 
+@pytest.fixture(scope="module")
+def published(bundle: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a server with one release, 0.1.0, to be copied: packing takes longer."""
+    folder = tmp_path_factory.mktemp("published")
+    publish(folder, bundle, "0.1.0")
+    shutil.copy(bundle / "installers" / "install.sh", folder)
+    return folder
+
+
 @pytest.fixture
-def releases(bundle: Path, tmp_path: Path) -> Iterator[Releases]:
+def releases(published: Path, tmp_path: Path) -> Iterator[Releases]:
     """A server with one release, 0.1.0."""
-    server = Releases(tmp_path / "server")
-    server.offer(bundle, "0.1.0")
-    shutil.copy(bundle / "installers" / "install.sh", server.folder)
+    server = Releases(Path(shutil.copytree(published, tmp_path / "server", symlinks=True)))
     yield server
     server.close()
 
