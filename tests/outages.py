@@ -33,6 +33,7 @@ sys.path[:0] = [str(ROOT / name) for name in ("tests", "plugin", "scanner", "hoo
 import psutil  # type: ignore[import-untyped]  # it has no types, and its stubs are not in the lock
 import pytest
 
+import bytecode
 from postgres_server import Addresses
 from server_process import BOB, TeamServer
 
@@ -134,6 +135,7 @@ class Client:
 
     def __init__(self, home: Path, server: TeamServer) -> None:
         home.mkdir()
+        bytecode.share(home / "state")
         self._home = home
         origin = f"http://127.0.0.1:{server.port}"
         self.run("login", origin, stdin=BOB)
@@ -302,6 +304,7 @@ def upgraded(folder: Path, writers: int, between: int, commit: str = "") -> Outc
     with _database() as database, contextlib.ExitStack() as stack:
         environ = _environ(database)
         own = {"PATH": os.defpath, "HOME": str(folder), "KEEPMUM_HOME": str(folder / "operator"), **environ}
+        bytecode.share(folder / "operator")
         _create(old, database)
 
         def start(version: Version, name: str) -> TeamServer:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import bytecode
 from own_server import OwnServer
 from qdrant_server import NAME, QdrantHttp, seeds_point
 
@@ -86,4 +87,5 @@ def test_init_says_what_it_found_and_stores_no_key(qdrant: QdrantHttp, tmp_path:
 def _keepmum(home: Path, environ: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-I", str(ROOT / "plugin" / "launch.py"), *arguments]
     given = {"PATH": "/usr/bin:/bin", "HOME": str(home), "KEEPMUM_HOME": str(home), **environ}
+    bytecode.share(home)
     return subprocess.run(command, env=given, capture_output=True, text=True, timeout=120, check=False)
