@@ -230,3 +230,36 @@ def test_without_tls_only_the_proxy_and_this_machine_are_served(
     anyio.run(envelope, scope, never, send)
     assert sent[0]["status"] == status
     assert sources == ["198.51.100.7" if peer == "10.0.0.5" else peer]
+
+
+EVERYWHERE = {
+    "id": "0198b7c0-0000-7000-8000-000000000001",
+    "text": "a",
+    "title": "b",
+    "project": "*",
+    "created_at": 1,
+    "updated_at": 1,
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/api/v1/memories", {**MEMORY, "project": "*"}),
+        ("/api/v2/memories", {"text": "a", "project": "*"}),
+        ("/api/v2/memories", {"memory": EVERYWHERE}),
+        ("/api/v2/memories:batch", {"items": [{"id": EVERYWHERE["id"], "memory": EVERYWHERE}], "atomic": True}),
+        ("/api/v2/handoffs", {"project": "*", "summary": "a", "next_steps": "b"}),
+    ],
+)
+def test_nothing_is_stored_in_a_project_that_means_every_one(client: TestClient, path: str, body: object) -> None:
+    refused = client.post(path, json=body, headers={"Authorization": "Bearer root"})
+    assert refused.status_code == 400, refused.text
+    assert "project" in refused.text
+
+
+def test_nothing_is_imported_into_a_project_that_means_every_one(client: TestClient) -> None:
+    headers = {"Authorization": "Bearer root", "Content-Type": "application/x-ndjson"}
+    done = client.post("/api/v2/import", content=json.dumps(EVERYWHERE), headers=headers).json()["data"]
+    assert (done["stored"], done["refused"]) == (0, 1)
+    assert "must be one project" in done["problems"][0]["message"]

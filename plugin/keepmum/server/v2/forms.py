@@ -25,6 +25,7 @@ from keepmum.core.memory import (
     Memory,
 )
 from keepmum.server.call import Call, HttpError
+from keepmum.server.people.roles import EVERY_PROJECT
 from keepmum.server.routes import Schema
 
 __all__ = [
@@ -44,6 +45,7 @@ __all__ = [
     "filter_of",
     "found_json",
     "memory_json",
+    "one_project",
     "project_of",
     "revision_in",
     "texts",
@@ -154,6 +156,16 @@ def project_of(values: Mapping[str, JsonValue]) -> str | None:
     project = None if values.get("scope") == "global" else values.get("project")
     if project is not None and not isinstance(project, str):
         raise InvalidInput("project", "must be text")
+    return None if project is None else one_project(project)
+
+
+def one_project(project: str) -> str:
+    """The id of a project in which something is stored.
+
+    Raises: InvalidInput for what means every project: nobody could be given a role in it alone.
+    """
+    if project == EVERY_PROJECT:
+        raise InvalidInput("project", f"must be one project, not {EVERY_PROJECT}")
     return project
 
 

@@ -218,7 +218,7 @@ def _checked(call: Call, service: MemoryService, step: Step) -> Step:
 
 def _remember(call: Call, body: Mapping[str, JsonValue]) -> Answer:
     project = body.get("project")
-    where = str(project) if project is not None else _only_project(call)
+    where = forms.one_project(str(project)) if project is not None else _only_project(call)
     place = Place(project=where or None, name=where, session=_text(body, "session"), user=_text(body, "user"))
     call.require(where, "writer")
     # What it supersedes may be in another project.

@@ -133,7 +133,8 @@ def create_handoff(call: Call) -> Answer:
     """Hand work over to another agent."""
     body = call.body
     more = {name: body[name] for name in ("stuck_reason", "to_agent") if name in body}
-    with call.service(str(body["project"]), "writer", agent=str(body.get("agent") or "")) as service:
+    project = forms.one_project(str(body["project"]))
+    with call.service(project, "writer", agent=str(body.get("agent") or "")) as service:
         made = Handoffs(service, "project").create(
             str(body["summary"]), str(body["next_steps"]), **more,
             context_keys=tuple(map(str, cast("list[JsonValue]", body.get("context_keys") or []))),
