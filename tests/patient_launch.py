@@ -24,6 +24,7 @@ _LIMITS: dict[str, dict[str, object]] = {  # by module
     "keepmum.embedding.openai_compatible": {"_TIMEOUT_ONE": _LONG},
     "keepmum.guard.remote": {"_GRACE": _LONG},
     "keepmum.server.people.oidc.fetch": {"SECONDS": _LONG},
+    "keepmum.service.citations": {"IN_AN_ANSWER": _LONG},
     "keepmum.service.review.queue": {"_CODE_SECONDS": _LONG, "_PAGE_SECONDS": _LONG},
     "keepmum.stores.markdown.registry": {"_LOCK_TIMEOUT": _LONG},
     "keepmum.stores.postgres.access": {

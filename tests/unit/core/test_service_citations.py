@@ -409,15 +409,9 @@ def test_the_texts_of_each_dialect_have_the_remark(
     project: Path, monkeypatch: pytest.MonkeyPatch, dialect: str, store: Any, search: Any
 ) -> None:
     monkeypatch.chdir(project)
-    plain = citations.Citations.freshness
-
-    def patient(self: citations.Citations, *about: Any) -> dict[str, Freshness]:
-        return plain(self, about[0], about[1], about[2], LONG)
-
     with dialect_calls.opened(dialect) as caller:
         caller.text("store_memory" if dialect == "shared" else "remember", **store)
         commit(project, "change", auth=LOGIN.replace("make", "make_other"))
-        monkeypatch.setattr(citations.Citations, "freshness", patient)
         assert "changed since" in caller.text(search[0], **search[1])
 
 
