@@ -13,12 +13,11 @@ from pathlib import Path
 
 import pytest
 
+from hidden import GITHUB_TOKEN as SECRET
 from hidden import assert_hidden
 
 pytestmark = pytest.mark.heavy
 
-LETTERS, DIGITS = "kQzWvRtYbNmP", "482917365084"
-SECRET = "gh" + "p_" + "".join(f"{letter}{digit}X" for letter, digit in zip(LETTERS, DIGITS, strict=True))
 LIMIT = 60  # seconds
 Run = Callable[..., subprocess.CompletedProcess[str]]
 

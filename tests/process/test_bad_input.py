@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 from guard_process import environment, run, script
-from hidden import assert_hidden
+from hidden import GITHUB_TOKEN, assert_hidden
 from mcp_process import ServerProcess
 
 pytestmark = pytest.mark.heavy
 LIMIT = 60  # seconds
-TOKEN = b"gh" + b"p_" + b"a1B2c3D4e5" * 3 + b"f6G7h8"
+TOKEN = GITHUB_TOKEN.encode()
 PIECES = [TOKEN[at : at + 5] for at in range(4, len(TOKEN) - 4)]
 
 BAD: dict[str, bytes] = {

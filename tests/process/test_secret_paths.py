@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import random
-import string
 import subprocess
 import sys
 from collections.abc import Callable
@@ -13,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from hidden import GITHUB_TOKEN as SECRET
+
 pytestmark = pytest.mark.heavy
 
-SECRET = "gh" + "p_" + "".join(random.Random(20261121).choices(string.ascii_letters + string.digits, k=36))
 LIMIT = 60  # seconds
 Run = Callable[..., subprocess.CompletedProcess[str]]
 

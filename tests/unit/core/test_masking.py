@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from hidden import GITHUB_TOKEN as SECRET
 from hidden import assert_hidden
 from keepmum.core import memory_text, serialization, validation
 from keepmum.core.errors import ScannerFailed
@@ -19,10 +20,6 @@ from keepmum.service import MemoryService, ServiceOptions
 from keepmum_scanner import scan
 from unit.core.service_parts import OpenService
 
-# Assembled here, so that no file in the repository contains a secret-shaped string.
-SECRET = (
-    "gh" + "p_" + "".join(f"{letter}{digit}X" for letter, digit in zip("kQzWvRtYbNmP", "482917365084", strict=True))
-)
 FIELDS = ("text", "title", "key", "why", "source", "agent", "project", "session", "created_by", "updated_by", "origin")
 
 

@@ -9,14 +9,11 @@ from typing import Any
 
 import pytest
 
+from hidden import GITHUB_TOKEN as SECRET
 from keepmum.core.errors import KeepmumError, SecretFound
 from keepmum.service import MemoryService
 from unit.core.service_parts import OpenService
 
-# Assembled here, so that no file in the repository contains a secret-shaped string.
-SECRET = (
-    "gh" + "p_" + "".join(f"{letter}{digit}X" for letter, digit in zip("kQzWvRtYbNmP", "482917365084", strict=True))
-)
 PIECE = 5  # characters: pieces of this length must not occur
 
 Write = Callable[[MemoryService, str], object]

@@ -20,7 +20,7 @@ ON_POSIX = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no su
 
 def token() -> str:
     """A string that looks like a code host's key, assembled here so that no file contains one."""
-    return "gh" + "p_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+    return "gh" + "p_" + "a1B2c3D4E5" * 3 + "f6G7h8"
 
 
 class Scene:

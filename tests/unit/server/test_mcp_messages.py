@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-import secrets
 from collections.abc import Iterator
 
 import pytest
 from starlette.testclient import TestClient
 
+from hidden import GITHUB_TOKEN as SECRET
 from keepmum.mcp.dialects import DIALECTS
 from server_app import client_of, keys
 from unit.mcp.conversations import Conversation
 
-SECRET = "".join(("gh", "p_", secrets.token_hex(18)))
 AROUND = "the deploy token of the blue pool"
 TEXT = f"{AROUND} is {SECRET}"
 MODERN, LEGACY = "2026-07-28", "2025-11-25"
