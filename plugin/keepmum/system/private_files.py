@@ -111,7 +111,10 @@ def _claim_and_rename(source: str, target: str, folder: int | None) -> bool:
 
 
 def _link_or_rename(source: str, target: str) -> None:
-    """Move `source` to `target` unless that exists; on a file system without hard links, even if it exists."""
+    """Move `source` to `target` unless that exists; on a file system without hard links, even if it exists.
+
+    Not as `rename_new`, which could leave an empty file there: for a key that is worse than the key of one process.
+    """
     try:
         os.link(source, target)
     except FileExistsError:

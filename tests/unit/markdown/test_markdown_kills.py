@@ -26,8 +26,10 @@ MOST_CALLS = 200  # far more than any of these methods makes
 KILLED = """
 import errno, os, sys
 from keepmum.stores.markdown import folder as module
+from keepmum.system import private_files
 
 parent, action, links, path, content = sys.argv[1:]
+sources = {module.__file__, private_files.__file__}
 
 
 def no_link(*_args, **_options):
@@ -43,7 +45,7 @@ def run(number):
 
     def before_call(frame, event, _function):
         nonlocal made
-        if event in ("c_call", "call") and frame.f_code.co_filename == module.__file__:
+        if event in ("c_call", "call") and frame.f_code.co_filename in sources:
             made += 1
             if made == number:
                 os._exit(9)
