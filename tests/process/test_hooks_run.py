@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import shutil
 import stat
 import subprocess
@@ -355,7 +356,9 @@ def test_a_state_file_of_the_wrong_kind_gets_no_answer(hooks: Hooks, path_of: An
     assert not (hooks.project / "target").exists()
 
 
-@pytest.mark.parametrize("damage", [b"", b"\x00" * 50, b"\nT p", b"T x .\n" * 100_000, os.urandom(1000)])
+@pytest.mark.parametrize(
+    "damage", [b"", b"\x00" * 50, b"\nT p", b"T x .\n" * 100_000, random.Random(1).randbytes(1000)]
+)
 def test_a_damaged_log_is_skipped(hooks: Hooks, damage: bytes) -> None:
     log = Path(places.turns_file(str(hooks.home), SESSION))
     log.parent.mkdir(parents=True)

@@ -172,20 +172,20 @@ def test_a_removed_person_is_refused_and_their_streams_end(site: Site) -> None:
 
 
 def test_a_persons_data_is_erased(site: Site) -> None:
-    eve = {"sub": "eve", "preferred_username": "eve"}
-    made = site.ask("POST", "/api/v1/memories", _memory("Colours of the site are in a table"), **eve)
+    eveline = {"sub": "eveline", "preferred_username": "eveline"}
+    made = site.ask("POST", "/api/v1/memories", _memory("Colours of the site are in a table"), **eveline)
     assert made.status == 201
     if "KEEPMUM_SERVER_DATABASE_URL" not in site.environ:
         with site.server:
             assert site.server.stop() == 0
-    receipt = json.loads(site.run("serve", "erase", "--person", "eve", "--yes").partition("\n")[2])
+    receipt = json.loads(site.run("serve", "erase", "--person", "eveline", "--yes").partition("\n")[2])
     assert receipt["memories"] == 1
-    assert "eve" not in (people := site.run("people", "list"))
+    assert "eveline" not in (people := site.run("people", "list"))
     assert "ada" in people
     assert "roles of the identity provider" in people
     if "KEEPMUM_SERVER_DATABASE_URL" not in site.environ:
         site.server = TeamServer(site.home, environ=site.environ)
-    assert site.ask("GET", "/api/v2/keys", jti="another", **eve).status == 401
+    assert site.ask("GET", "/api/v2/keys", jti="another", **eveline).status == 401
 
 
 def test_no_token_is_in_the_log_or_in_a_file(site: Site) -> None:

@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -51,7 +52,7 @@ def store(agent: str, attack: str, fields: tuple[str, ...] = FIELDS) -> Iterator
     """Stores one memory per field, each with the attack in that field."""
     with opening.open_session(os.environ, agent) as memory:
         for number, name in enumerate(fields):
-            label = f"{number} {len(attack)} {hash((name, attack)) & 0xFFFFFF:x}"
+            label = f"{number} {len(attack)} {zlib.crc32((name + attack).encode()):x}"
             given: dict[str, Any] = {"text": f"About {label}\nand more about it", "kind": KINDS[number % len(KINDS)]}
             if name == "tags":
                 given["tags"] = [attack[:100]]

@@ -187,7 +187,7 @@ def test_no_call_reads_another_users_memories(open_memory: OpenService, panel: D
         for verb in ("edit", "put_back"):
             with pytest.raises(KeepmumError) as refused:
                 calls.change(verb, {"id": ada.id, "text": "x", "version": 1, "revision": 0})
-            assert "tea" not in str(refused.value)
+            assert "likes tea" not in str(refused.value)
         for verb in ("archive", "forget", "restore", "still_true", "tag"):
             with pytest.raises(KeepmumError) as refused:
                 calls.change(verb, {"ids": [ada.id], "revisions": {ada.id: 7}, "add": ["x"]})
@@ -207,7 +207,7 @@ def test_a_memory_that_names_anothers_as_its_forerunner_does_not_show_it(open_me
         "updated_at": 1,
     }
     claim = open_memory().import_memory({**own, "project": "alpha", "supersedes": ada.id}).memory
-    assert "tea" not in json.dumps(desk.ask("memory", {"id": claim.id}))
+    assert "likes tea" not in json.dumps(desk.ask("memory", {"id": claim.id}))
 
 
 def test_the_agent_of_the_client_is_known_as_its_title() -> None:
