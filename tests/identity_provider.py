@@ -56,6 +56,7 @@ class IdentityProvider:
         self.keys = [SigningKey()]
         self.documents: dict[str, Answer] = {}  # by path, in the place of its own answers
         self.client_secret = ""
+        self.names_itself = True  # whether an answer of the sign-in holds `iss` (RFC 9207)
         self.claims: dict[str, object] = {"sub": "ada-1", "preferred_username": "ada", "groups": ["developers"]}
         self.id_token: Callable[[dict[str, object]], dict[str, object]] = lambda claims: claims
         self.asked: list[str] = []  # the paths of requests
@@ -176,7 +177,7 @@ class IdentityProvider:
         code = secrets.token_urlsafe(16)
         self._codes[code] = asked
         self.resources += [asked["resource"]] if "resource" in asked else []
-        back = {"code": code, "state": asked["state"], "iss": self.issuer}
+        back = {"code": code, "state": asked["state"], **({"iss": self.issuer} if self.names_itself else {})}
         _send(request, 302, b"", location=f"{asked['redirect_uri']}?{urlencode(back)}")
 
     def _exchange(self, request: BaseHTTPRequestHandler) -> None:

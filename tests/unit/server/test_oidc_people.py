@@ -28,6 +28,7 @@ from keepmum_scanner import scan
 
 SECRET = b"a secret for tests only"
 ORIGIN = "http://127.0.0.1:3100"
+DISCOVERY = "/.well-known/openid-configuration"
 API_KEYS = '[{"key": "a key of another system", "name": "ci-bot", "projects": null}]'
 
 
@@ -270,7 +271,7 @@ def test_a_provider_without_the_code_flow_is_named_as_the_reason(
 ) -> None:
     known = idp.metadata()
     del known[missing]
-    idp.publish("/.well-known/openid-configuration", known)
+    idp.publish(DISCOVERY, known)
     with _serving(tmp_path, idp) as served:
         reply = served.post("/provider/begin", {})
     assert reply.status_code == 503
@@ -318,6 +319,28 @@ def test_an_answer_of_another_sign_in_opens_nothing(served: Served, changed: dic
     reply = served.finish(**changed)
     assert reply.status_code == 401
     assert "set-cookie" not in reply.headers
+
+
+def test_a_provider_that_promises_its_name_in_answers_has_to_give_it(tmp_path: Path, idp: IdentityProvider) -> None:
+    """RFC 9207, section 2.4: another provider could have left it out."""
+    idp.publish(DISCOVERY, idp.metadata(authorization_response_iss_parameter_supported=True))
+    with _serving(tmp_path, idp) as served:
+        assert served.finish().status_code == 200
+        idp.names_itself = False
+        reply = served.finish()
+    assert (reply.status_code, "set-cookie" in reply.headers) == (401, False)
+    assert "does not name the identity provider" in reply.json()["error"]["message"]
+    assert idp.asked.count("/token") == 1  # the code of the second answer stays here
+
+
+@pytest.mark.parametrize("promised", [{}, {"authorization_response_iss_parameter_supported": False}])
+def test_a_provider_that_promises_no_name_need_not_give_it(
+    tmp_path: Path, idp: IdentityProvider, promised: dict[str, object]
+) -> None:
+    idp.publish(DISCOVERY, idp.metadata(**promised))
+    idp.names_itself = False
+    with _serving(tmp_path, idp) as served:
+        assert served.finish().status_code == 200
 
 
 def test_a_code_counts_for_the_tab_that_asked_for_it(served: Served) -> None:

@@ -35,6 +35,7 @@ class Metadata(NamedTuple):
     authorization: str
     token: str
     takes_basic: bool  # whether the client's secret is sent as a password, not in the form
+    names_itself: bool  # whether each answer of its sign-in names the issuer (RFC 9207)
 
 
 class _Known(NamedTuple):
@@ -109,7 +110,9 @@ class Provider:
             for name in ("authorization_endpoint", "token_endpoint")
         )
         methods = document.get("token_endpoint_auth_methods_supported")
-        return Metadata(authorization, token, not isinstance(methods, list) or "client_secret_basic" in methods)
+        takes_basic = not isinstance(methods, list) or "client_secret_basic" in methods
+        names_itself = document.get("authorization_response_iss_parameter_supported") is True
+        return Metadata(authorization, token, takes_basic, names_itself)
 
     def _read_in_background(self, done: threading.Event) -> None:
         try:

@@ -81,6 +81,11 @@ class CodeFlow:
             raise NotSignedIn("this answer belongs to another sign-in; begin again")
         if issuer not in {"", self._provider.issuer}:
             raise NotSignedIn("this answer comes from another identity provider; begin again")
+        if not issuer and self._endpoints().names_itself:  # RFC 9207, section 2.4
+            raise NotSignedIn(
+                "this answer does not name the identity provider (`iss`), though the provider's metadata promise it; "
+                "begin again, and if that does not help, tell the administrator"
+            )
         token = self._exchanged(code, self._made("verifier", ticket), back)
         claims = self._verifier.identity(token, self._client, self._made("nonce", ticket))
         if claims is None:
