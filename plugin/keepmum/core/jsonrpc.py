@@ -1,7 +1,7 @@
 """JSON-RPC 2.0: parses and serialises messages. No state.
 
 Source: https://www.jsonrpc.org/specification, read 2026-11-21. MCP is stricter: parameters are objects, ids are
-strings or numbers and never null (https://modelcontextprotocol.io/specification/2025-11-25/basic, read 2026-11-21).
+strings or integers and never null (https://modelcontextprotocol.io/specification/2025-11-25/basic, read 2026-11-21).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Final, NoReturn
 
     Json = dict[str, object]
-    RequestId = str | int | float
+    RequestId = str | int | float  # fractions pass the guard only, between a client and a server that allow them
 
 __all__ = [
     "INTERNAL_ERROR",
@@ -158,7 +158,7 @@ def parse(message: object) -> Request | Notification | Response:
     if "id" not in message:
         return Notification(method, params if isinstance(params, dict) else {})
     if request_id is None:
-        raise RpcError(INVALID_REQUEST, 'invalid request: "id" must be a string or a number')
+        raise RpcError(INVALID_REQUEST, 'invalid request: "id" must be a string or an integer')
     if params is None:
         return Request(request_id, method, {})
     if not isinstance(params, dict):
@@ -183,11 +183,8 @@ def internal_error(subject: str, error: BaseException) -> RpcError:
 
 
 def _usable_id(value: object) -> RequestId | None:
-    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-        return None
-    if isinstance(value, float) and value - value != 0:  # 1e999 is valid JSON but becomes infinity
-        return None
-    return value
+    # 1.0 is none: the SDKs, which read requests of `/mcp` and of guarded servers, disagree about it.
+    return value if isinstance(value, (str, int)) and not isinstance(value, bool) else None
 
 
 def _refuse_constant(_: str) -> NoReturn:

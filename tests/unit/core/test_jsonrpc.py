@@ -99,9 +99,11 @@ def test_nan_cannot_be_encoded() -> None:
         pytest.param({"jsonrpc": "2.0", "id": None, "method": "ping"}, jsonrpc.INVALID_REQUEST, None, id="id null"),
         pytest.param({"jsonrpc": "2.0", "id": True, "method": "ping"}, jsonrpc.INVALID_REQUEST, None, id="id true"),
         pytest.param({"jsonrpc": "2.0", "id": [1], "method": "ping"}, jsonrpc.INVALID_REQUEST, None, id="id a list"),
+        pytest.param({"jsonrpc": "2.0", "id": {}, "method": "ping"}, jsonrpc.INVALID_REQUEST, None, id="id an object"),
         pytest.param(
-            {"jsonrpc": "2.0", "id": 1e999, "method": "ping"}, jsonrpc.INVALID_REQUEST, None, id="id infinite"
+            {"jsonrpc": "2.0", "id": 1.5, "method": "ping"}, jsonrpc.INVALID_REQUEST, None, id="id a fraction"
         ),
+        pytest.param({"jsonrpc": "2.0", "id": 1.0, "method": "ping"}, jsonrpc.INVALID_REQUEST, None, id="id 1.0"),
         pytest.param(
             {"jsonrpc": "2.0", "id": 1, "method": "ping", "params": [1]}, jsonrpc.INVALID_PARAMS, 1, id="a list"
         ),

@@ -77,7 +77,7 @@ def test_requests_beyond_1024_pending_are_refused(conversation: Conversation) ->
     assert len(conversation.sent) == 1025
 
 
-@pytest.mark.parametrize("request_id", [0, -1, 2**70, "a", "", 1.5, "\ud800"])
+@pytest.mark.parametrize("request_id", [0, -1, 2**70, "a", "", "\ud800"])
 def test_valid_id_is_returned_unchanged(conversation: Conversation, request_id: object) -> None:
     assert conversation.ask("ping", None, request_id)["id"] == request_id
 

@@ -62,9 +62,6 @@ def test_mcp_over_http_repeats_nothing(client: TestClient, case: str, version: s
         "Accept": "application/json, text/event-stream",
     }  # fmt: skip
     answer = client.post("/mcp", content=BROKEN[case].encode(), headers=headers)
-    if answer.status_code == 202:  # it was taken for a notification or a response
-        assert answer.text in {"", "null"}
-        return
     assert holds_nothing(answer.text)
     body = answer.json()
     assert "error" in body or body["result"]["isError"]
@@ -78,6 +75,20 @@ def test_standard_input_repeats_nothing(case: str) -> None:
     conversation.session.receive(BROKEN[case].encode())
     conversation.work()
     assert holds_nothing(json.dumps(conversation.sent[-1]))
+
+
+@pytest.mark.parametrize("bad", ["null", "true", "false", "[1]", '{"a": 1}', "1.5", "1.0", "1e999"])
+def test_a_request_with_an_id_of_another_type_is_answered_alike_everywhere(client: TestClient, bad: str) -> None:
+    message = b'{"jsonrpc": "2.0", "id": %s, "method": "tools/list"}' % bad.encode()
+    headers = {"Authorization": "Bearer ada", "Content-Type": "application/json", "MCP-Protocol-Version": LEGACY}
+    answer = client.post("/mcp", content=message, headers={**headers, "Accept": "application/json, text/event-stream"})
+    conversation = Conversation(DIALECTS["keepmum"][0])
+    conversation.greet()
+    conversation.session.receive(message)
+    conversation.work()
+    error = {"code": -32600, "message": 'invalid request: "id" must be a string or an integer'}
+    assert (answer.status_code, answer.json()) == (400, {"jsonrpc": "2.0", "id": None, "error": error})
+    assert conversation.sent[-1] == answer.json()
 
 
 @pytest.mark.parametrize("case", BROKEN)

@@ -51,7 +51,7 @@ def problem(content: bytes) -> dict[str, JsonValue] | None:
         types.jsonrpc_message_adapter.validate_python(message, by_name=False)
     except jsonrpc.RpcError as error:
         return _failure(error)
-    except ValueError:  # the SDK is stricter about ids and errors
+    except ValueError:  # the SDK is stricter about responses
         text = "invalid request: it is neither a request nor a notification nor a response"
         return _failure(jsonrpc.RpcError(jsonrpc.INVALID_REQUEST, text))
     return None
