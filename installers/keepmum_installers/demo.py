@@ -9,12 +9,12 @@ import contextlib
 import json
 import os
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from keepmum_installers import temporary_home
 from keepmum_installers.errors import InstallError
 from keepmum_installers.machine import Machine
 from keepmum_installers.product import Product
@@ -46,9 +46,9 @@ def run(root: str, machine: Machine, product: Product) -> list[Step]:
 
     Raises: InstallError when one failed.
     """
-    with tempfile.TemporaryDirectory(prefix="keepmum-demo-") as home:
+    with temporary_home.create("keepmum-demo-", machine) as home:
         with _server(root, home, machine) as server:
-            # The first start in a new home compiles every module; only the second is what a client waits for.
+            # The first start of a version compiles every module; only the second is what a client waits for.
             _start(server, product)
             _call(server, "recall", {"query": _QUESTION})
         with contextlib.ExitStack() as running:

@@ -11,13 +11,12 @@ import json
 import os
 import shutil
 import sqlite3
-import tempfile
 import time
 
 from keepmum.core.errors import SettingsError
 from keepmum.system import private_files
 from keepmum.workspace import settings, toml_edit
-from keepmum_installers import demo, files, local_plugin
+from keepmum_installers import demo, files, local_plugin, temporary_home
 from keepmum_installers.errors import InstallError
 from keepmum_installers.machine import Machine
 from keepmum_installers.product import Product
@@ -68,7 +67,7 @@ def check(root: str, product: Product, backup: str | None, machine: Machine) -> 
     Raises: InstallError with what it found.
     """
     demo.run(root, machine, product)
-    with tempfile.TemporaryDirectory(prefix="keepmum-trial-") as home:
+    with temporary_home.create("keepmum-trial-", machine) as home:
         store = os.path.join(home, "memory.db")
         _copy_settings(machine, home, store)
         if backup is not None:

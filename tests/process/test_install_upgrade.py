@@ -74,6 +74,11 @@ class User:
     def app(self) -> list[str]:
         return sorted(path.name for path in (self.home / ".keepmum" / "app").iterdir())
 
+    def bytecode(self, version: str) -> Path:
+        """The folder of the bytecode of a version."""
+        home = self.home.resolve() / ".keepmum"
+        return Path(f"{home}/cache/pycache{home}/app/{version}")
+
     def theirs(self) -> dict[str, bytes]:
         """The files outside Keepmum's home."""
         paths = (path for path in self.home.rglob("*") if path.is_file() and ".keepmum" not in path.parts)
@@ -141,6 +146,11 @@ def test_memories_are_backed_up_and_the_new_version_has_them(upgraded: tuple[Use
     assert user.keepmum("--version").stdout == "keepmum 0.2.0\n"
     assert NOTE in user.keepmum("recall", "pool").stdout
     assert "No problems." in user.keepmum("doctor").stdout
+
+
+def test_the_trial_compiles_what_the_first_session_needs(upgraded: tuple[User, Done]) -> None:
+    user, _ = upgraded
+    assert list(user.bytecode("0.2.0").rglob("serve.*.pyc"))
 
 
 def test_clients_that_copy_get_the_new_version(upgraded: tuple[User, Done]) -> None:
@@ -217,6 +227,8 @@ def test_a_version_that_does_not_work_here_is_not_used(  # noqa: PLR0917 - fixtu
     done = lasting.keepmum("upgrade", "--from", str(broken))
     assert (done.returncode, says in done.stderr, "Traceback" in done.stderr) == (1, True, False), done.stderr
     assert (lasting.current, lasting.app) == ("0.1.0", ["0.1.0", "current"])
+    assert not lasting.bytecode("0.2.0").exists()  # the next 0.2.0 has the same path, and must not run this code
+    assert lasting.bytecode("0.1.0").exists()
     assert NOTE in lasting.keepmum("recall", "pool").stdout
 
 
