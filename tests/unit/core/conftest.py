@@ -11,6 +11,7 @@ import pytest
 
 from keepmum.service import MemoryService, Place, ServiceOptions, open_service
 from keepmum.stores import SqliteSpec
+from keepmum.stores.sqlite import SqliteStore
 from keepmum_scanner import scan
 from unit.core.service_parts import Clock, OpenService
 
@@ -48,3 +49,16 @@ def open_memory(keepmum_home: Path, tmp_path: Path, clock: Clock) -> Iterator[Op
 @pytest.fixture
 def service(open_memory: OpenService) -> MemoryService:
     return open_memory()
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """The file of a SQLite store, in a folder that does not exist yet."""
+    return tmp_path / "home" / "memory.db"
+
+
+@pytest.fixture
+def store(path: Path) -> Iterator[SqliteStore]:
+    """A new SQLite store at `path`."""
+    with contextlib.closing(SqliteStore(str(path))) as opened:
+        yield opened

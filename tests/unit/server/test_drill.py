@@ -1,4 +1,4 @@
-"""The operator's drill on all engines: back up, lose, restore, erase, restore an older backup, move."""
+"""The operator's drill on all engines: back up, lose, restore, restore an older backup, move."""
 
 from __future__ import annotations
 
@@ -9,16 +9,12 @@ import json
 import os
 import shutil
 import sqlite3
-import threading
 import zipfile
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
-from qdrant_client import QdrantClient
 
 import postgres_server
 from contract.stores import NOW, a_memory, an_event
@@ -28,76 +24,12 @@ from keepmum.core.errors import InvalidInput
 from keepmum.core.memory import Change
 from keepmum.server import settings
 from keepmum.service import team_backup
-from keepmum.service.team import Key, Session, open_shared
-from keepmum.service.team_erasing import Erasing, Named
+from keepmum.service.team import Key, Session
 from keepmum.stores.grants import ORGANISATION, Grant
-from keepmum.stores.qdrant import create
-from keepmum.stores.shared import PostgresSpec, QdrantSpec, SharedSpec, SharedStore, TeamSqliteSpec
+from keepmum.stores.shared import PostgresSpec, SharedStore, TeamSqliteSpec
 from keepmum.stores.sqlite import team_file
 from keepmum.stores.team import AuditFilter, TeamRecords, seal_all
-from qdrant_server import NAME, QdrantHttp
-
-
-class Site(NamedTuple):
-    home: Path
-    spec: SharedSpec
-
-    @contextlib.contextmanager
-    def opened(self) -> Iterator[SharedStore]:
-        with contextlib.closing(open_shared(self.spec)) as shared:
-            yield shared
-
-    def write(self, text: str, by: str = "ada", project: str = "alpha") -> str:
-        memory = a_memory(text, created_by=by, updated_by=by, project=project)
-        with self.opened() as shared:
-            store = shared.acting(Grant(ORGANISATION))
-            store.commit([Change(None, memory)], [an_event(memory, agent=by)])
-        return memory.id
-
-    def texts(self) -> set[str]:
-        with self.opened() as shared:
-            return {memory.text for memory in shared.acting(Grant(ORGANISATION)).between("", "~", 100)}
-
-
-@pytest.fixture
-def qdrant() -> Iterator[QdrantHttp]:
-    with QdrantHttp() as server:
-        yield server
-
-
-@pytest.fixture(params=["postgres", "qdrant", "sqlite"])
-def site(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
-    for name in list(os.environ):
-        if name.startswith(("KEEPMUM", "CLAUDE", "CODEX", "CURSOR", "GEMINI", "OPENCODE", "COPILOT")):
-            monkeypatch.delenv(name)
-    monkeypatch.setenv("KEEPMUM_HOME", str(tmp_path))
-    monkeypatch.setenv("HOME", str(tmp_path))
-    spec: SharedSpec = TeamSqliteSpec(str(tmp_path / "server" / "memory.db"))
-    if request.param == "postgres":
-        spec = PostgresSpec(postgres_server.database("drill").app)
-        monkeypatch.setenv("KEEPMUM_SERVER_DATABASE_URL", spec.dsn)
-    arguments: list[str] = []
-    if request.param == "qdrant":
-        server = request.getfixturevalue("qdrant")
-        spec = QdrantSpec(server.url, "", NAME, str(tmp_path / "server" / "memory.db"))
-        arguments = ["--database", server.url]
-    assert main(["serve", "init", *arguments]) == 0
-    assert main(["people", "add", "ada", "--role", "writer", "--all"]) == 0
-    return Site(tmp_path, spec)
-
-
-def _wipe(site: Site) -> None:
-    if isinstance(site.spec, PostgresSpec):
-        postgres_server.database("drill")
-        return
-    for path in (site.home / "server").glob("memory.db*"):
-        path.unlink()
-    if isinstance(site.spec, QdrantSpec):
-        client = QdrantClient(url=site.spec.url, check_compatibility=False)
-        client.delete_collection(NAME)
-        client.delete_collection(f"{NAME}_audit")
-        client.close()
-        create(site.spec.url, "", NAME)
+from unit.server.drill_sites import Site, wipe
 
 
 def test_a_backup_restores_everything(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
@@ -106,7 +38,7 @@ def test_a_backup_restores_everything(site: Site, capsys: pytest.CaptureFixture[
     assert main(["serve", "backup", backup]) == 0
     with site.opened() as shared:
         people, keys, head = shared.records.people(), shared.records.keys(), shared.records.seal()
-    _wipe(site)
+    wipe(site)
     assert main(["serve", "restore", backup, "--yes"]) == 0
     assert site.texts() == {"Deploys go through the blue pool"}
     with site.opened() as shared:
@@ -123,7 +55,7 @@ def test_a_restore_brings_back_no_session(site: Site) -> None:
         shared.records.add_session(session, 1, NOW)
     backup = str(site.home / "one.backup")
     assert main(["serve", "backup", backup]) == 0
-    _wipe(site)
+    wipe(site)
     assert main(["serve", "restore", backup, "--yes"]) == 0
     with site.opened() as shared:
         assert shared.records.session(session.digest, NOW) is None
@@ -141,7 +73,7 @@ def test_a_restore_brings_back_no_secret(site: Site, capsys: pytest.CaptureFixtu
         store.commit([Change(memory, changed)], [replace(an_event(changed), detail=f"found {now}")])
     backup = str(site.home / "one.backup")
     assert main(["serve", "backup", backup]) == 0
-    _wipe(site)
+    wipe(site)
     capsys.readouterr()
     assert main(["serve", "restore", backup, "--yes"]) == 0
     assert "secrets were redacted in 1 memory" in capsys.readouterr().err
@@ -155,162 +87,6 @@ def test_a_restore_brings_back_no_secret(site: Site, capsys: pytest.CaptureFixtu
     (site.home / "one.backup").unlink()
     files = [path for path in site.home.rglob("*") if path.is_file() and ".before-restore-" not in path.name]
     assert not any(each in held or each.encode() in path.read_bytes() for each in (now, before) for path in files)
-
-
-def test_a_restore_does_not_bring_back_what_was_erased(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
-    site.write("Written by ada", "ada")
-    kept = site.write("Written by bob", "bob")
-    site.write("Of a secret project", "bob", "skunkworks")
-    backup = str(site.home / "one.backup")
-    assert main(["serve", "backup", backup]) == 0
-    capsys.readouterr()
-    assert main(["serve", "erase", "--person", "ada", "--yes"]) == 0
-    assert '"memories": 1' in capsys.readouterr().out
-    assert main(["serve", "erase", "--project", "skunkworks", "--yes"]) == 0
-    assert site.texts() == {"Written by bob"}
-    _wipe(site)
-    assert main(["serve", "restore", backup, "--yes"]) == 0
-    assert "2 erasures repeated" in capsys.readouterr().out
-    assert site.texts() == {"Written by bob"}
-    with site.opened() as shared:
-        rows = shared.records.audit(limit=1_000)
-        assert "ada" not in {row.actor for row in rows}
-        assert "skunkworks" not in {row.project for row in rows}
-        assert any(row.subject == kept for row in rows)
-        assert {person.name for person in shared.records.people() if person.removed_at is None} == {"admin"}
-    assert main(["serve", "verify"]) == 0
-
-
-def test_the_last_administrator_is_not_erased(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
-    site.write("Written by the operator", "admin")
-    with site.opened() as shared:
-        people, erasures = shared.records.people(), shared.records.erasures()
-    for more in (["--dry-run"], ["--yes"]):
-        assert main(["serve", "erase", "--person", "admin", *more]) == 1
-        assert "no one else is admin of every project; give another person that role first" in capsys.readouterr().err
-    assert site.texts() == {"Written by the operator"}
-    with site.opened() as shared:
-        assert (shared.records.people(), shared.records.erasures()) == (people, erasures)
-    assert main(["people", "role", "ada", "admin", "--all"]) == 0
-    assert main(["serve", "erase", "--person", "admin", "--yes"]) == 0
-    assert site.texts() == set()
-
-
-def test_of_two_administrators_who_erase_each_other_one_stays(site: Site) -> None:
-    assert main(["people", "role", "ada", "admin", "--all"]) == 0
-    for name in ("ada", "admin"):
-        site.write(f"Written by {name}", name)
-    begin = threading.Barrier(2)
-    with site.opened() as shared:
-
-        def erase(name: str) -> bool:
-            erasing = Erasing(shared, b"a secret for tests only", "root")
-            begin.wait(60)
-            try:
-                erasing.erase(Named("person", name))
-            except InvalidInput:
-                return False
-            return True
-
-        with ThreadPoolExecutor(2) as threads:
-            erased = dict(zip(("ada", "admin"), threads.map(erase, ("ada", "admin")), strict=True))
-        assert sorted(erased.values()) == [False, True]
-        (stays,) = [name for name, done in erased.items() if not done]
-        assert [person.name for person in shared.records.people() if person.removed_at is None] == [stays]
-    assert site.texts() == {f"Written by {stays}"}
-
-
-def test_a_restore_erases_also_who_was_the_only_administrator_then(site: Site) -> None:
-    site.write("Written by the operator", "admin")
-    backup = str(site.home / "one.backup")
-    assert main(["serve", "backup", backup]) == 0
-    assert main(["people", "role", "ada", "admin", "--all"]) == 0
-    assert main(["serve", "erase", "--person", "admin", "--yes"]) == 0
-    _wipe(site)
-    assert main(["serve", "restore", backup, "--yes"]) == 0
-    assert site.texts() == set()
-    assert main(["people", "role", "ada", "admin", "--all"]) == 0
-
-
-def test_nothing_is_erased_that_the_journal_cannot_name(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
-    site.write("Written by ada", "ada")
-    journal = site.home / "server" / "erasures.jsonl"
-    journal.mkdir(parents=True)
-    assert main(["serve", "erase", "--person", "ada", "--yes"]) == 1
-    assert f"{journal}, cannot be written" in capsys.readouterr().err
-    assert site.texts() == {"Written by ada"}
-
-
-def test_an_erasure_reaches_everybody_who_had_the_name(site: Site) -> None:
-    assert main(["people", "remove", "ada", "--yes"]) == 0
-    assert main(["people", "add", "ada", "--role", "writer", "--all"]) == 0
-    assert main(["serve", "erase", "--person", "ada", "--yes"]) == 0
-    with site.opened() as shared:
-        assert [person.name for person in shared.records.people() if person.name == "ada"] == []
-
-
-def test_an_erased_project_is_in_no_role_and_in_no_key(site: Site) -> None:
-    site.write("Of a secret project", "ada", "skunkworks")
-    for project in ("skunkworks", "alpha"):
-        assert main(["people", "role", "ada", "writer", "--project", project]) == 0
-    for name, projects in (("one", ["skunkworks"]), ("two", ["skunkworks", "alpha"])):
-        named = [option for project in projects for option in ("--project", project)]
-        assert main(["keys", "make", "ada", "--name", name, *named]) == 0
-    assert main(["serve", "erase", "--project", "skunkworks", "--yes"]) == 0
-    with site.opened() as shared:
-        roles = {person.name: person.roles for person in shared.records.people()}
-        found = shared.records.keys()
-        shared.records.seal()
-        rows = shared.records.audit(limit=1_000)
-    assert roles == {"admin": {"*": "admin"}, "ada": {"*": "writer", "alpha": "writer"}}
-    keys = {key.name: (key.projects, key.withdrawn_at is None) for key in found}
-    assert (keys["one"], keys["two"], keys["first"]) == (((), False), (("alpha",), True), (None, True))
-    assert "skunkworks" not in repr(rows)
-
-
-@pytest.mark.parametrize("project", ["*", ""])
-def test_what_is_no_project_is_not_erased(site: Site, project: str, capsys: pytest.CaptureFixture[str]) -> None:
-    site.write("Deploys go through the blue pool")
-    assert main(["serve", "erase", "--project", project, "--yes"]) == 1
-    assert "must be the id of one project" in capsys.readouterr().err
-    assert site.texts() == {"Deploys go through the blue pool"}
-    with site.opened() as shared:
-        assert {person.name: person.roles for person in shared.records.people()}["admin"] == {"*": "admin"}
-
-
-def test_an_erased_name_is_in_no_file(site: Site) -> None:
-    if isinstance(site.spec, PostgresSpec):
-        pytest.skip("the files belong to the database server, which overwrites them when it vacuums")
-    name = "wilhelmina"
-    assert main(["people", "add", name, "--role", "writer", "--all"]) == 0
-    site.write(f"{name} wrote this", name)
-    other = site.write("Written by bob", "bob")
-    with site.opened() as shared:
-        store = shared.acting(Grant(ORGANISATION))
-        (memory,) = store.get([other])
-        changed = replace(memory, text="Revised", updated_by=name, revision=memory.revision + 1)
-        store.commit([Change(memory, changed)], [an_event(changed, action="updated", agent=name)])
-        again = replace(changed, text="Revised again", updated_by="bob", revision=changed.revision + 1)
-        store.commit([Change(changed, again)], [an_event(again, action="updated", agent="bob")])
-    assert main(["serve", "erase", "--person", name, "--yes"]) == 0
-    for path in (site.home / "server").rglob("*"):
-        if path.is_file():
-            assert name.encode() not in path.read_bytes(), path
-
-
-def test_a_name_given_again_keeps_what_is_new(site: Site) -> None:
-    """A restore repeats an erasure for what was there then, not for another person of the name."""
-    site.write("Written by the first ada")
-    assert main(["serve", "erase", "--person", "ada", "--yes"]) == 0
-    assert main(["people", "add", "ada", "--role", "writer", "--all"]) == 0
-    memory = a_memory("Written by the second ada", at=NOW * 2, created_by="ada", updated_by="ada")
-    with site.opened() as shared:
-        shared.acting(Grant(ORGANISATION)).commit([Change(None, memory)], [an_event(memory, agent="ada")])
-    backup = str(site.home / "two.backup")
-    assert main(["serve", "backup", backup]) == 0
-    _wipe(site)
-    assert main(["serve", "restore", backup, "--yes"]) == 0
-    assert site.texts() == {"Written by the second ada"}
 
 
 @pytest.fixture
@@ -428,7 +204,7 @@ def test_a_backup_under_another_secret_is_refused(site: Site, capsys: pytest.Cap
     backup, key = str(site.home / "one.backup"), site.home / "server" / "server.key"
     assert main(["serve", "backup", backup]) == 0
     assert main(["serve", "erase", "--person", "ada", "--yes"]) == 0
-    _wipe(site)
+    wipe(site)
     kept = key.read_text()
     key.write_text(kept[::-1])
     assert main(["serve", "restore", backup, "--yes"]) == 1
@@ -445,7 +221,7 @@ def test_the_secret_in_a_backup_is_that_of_the_file(site: Site) -> None:
     key.write_text(f"{key.read_text()}\n")
     assert main(["serve", "backup", backup, "--with-secret"]) == 0
     assert main(["serve", "erase", "--person", "ada", "--yes"]) == 0
-    _wipe(site)
+    wipe(site)
     key.unlink()
     assert main(["serve", "restore", backup, "--yes"]) == 0
     assert site.texts() == set()
@@ -455,35 +231,13 @@ def test_the_secret_in_a_backup_is_that_of_the_file(site: Site) -> None:
 def test_a_secret_in_a_backup_that_is_none_is_not_stored(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
     backup, key = site.home / "one.backup", site.home / "server" / "server.key"
     assert main(["serve", "backup", str(backup)]) == 0
-    _wipe(site)
+    wipe(site)
     key.unlink()
     for content, says in ((b"short", "must have 32"), (b"\xff" * 64, "is not text")):
         changed = _changed(backup, **{"server.key": content})
         assert main(["serve", "restore", str(changed), "--yes"]) == 1
         assert says in capsys.readouterr().err
     assert not key.exists()
-
-
-def test_a_restore_erases_names_that_no_memory_has(site: Site) -> None:
-    """A project with nothing but a role, and one who only removed what another wrote."""
-    assert main(["people", "role", "ada", "writer", "--project", "skunkworks"]) == 0
-    memory = a_memory("Written by bob", created_by="bob", updated_by="bob")
-    with site.opened() as shared:
-        store = shared.acting(Grant(ORGANISATION))
-        store.commit([Change(None, memory)], [an_event(memory, agent="bob")])
-        store.commit([Change(memory, None)], [an_event(memory, agent="wilhelmina", action="purged")])
-    backup = str(site.home / "one.backup")
-    assert main(["serve", "backup", backup]) == 0
-    assert main(["serve", "erase", "--person", "wilhelmina", "--yes"]) == 0
-    assert main(["serve", "erase", "--project", "skunkworks", "--yes"]) == 0
-    _wipe(site)
-    assert main(["serve", "restore", backup, "--yes"]) == 0
-    with site.opened() as shared:
-        actors = {row.actor for row in shared.records.audit(limit=1_000)}
-        roles = {person.name: person.roles for person in shared.records.people()}
-    assert "bob" in actors
-    assert "wilhelmina" not in actors
-    assert roles["ada"] == {"*": "writer"}
 
 
 def _keys(shared: SharedStore) -> list[Key]:
@@ -529,7 +283,7 @@ def test_a_restore_that_is_refused_does_not_say_what_it_withdrew(
 def test_keys_that_are_valid_again_are_pointed_out(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
     backup = str(site.home / "one.backup")
     assert main(["serve", "backup", backup]) == 0
-    _wipe(site)
+    wipe(site)
     capsys.readouterr()
     assert main(["serve", "restore", backup, "--yes"]) == 0
     assert "keys that were withdrawn after this backup are valid again" in capsys.readouterr().err
@@ -565,7 +319,7 @@ def test_a_backup_has_the_audit_row_of_a_write_that_was_not_sealed_in_time(
     with monkeypatch.context() as patch:
         patch.setattr(team_backup, "seal_all", seal_and_write)
         assert main(["serve", "backup", backup]) == 0
-    _wipe(site)
+    wipe(site)
     assert main(["serve", "restore", backup, "--yes"]) == 0
     assert main(["serve", "verify"]) == 0
     assert site.texts() == {"Written after the log was sealed"}
@@ -640,7 +394,7 @@ def test_a_restore_of_an_empty_memory_stays_empty(site: Site) -> None:
     assert main(["serve", "backup", backup]) == 0
     site.write("Written after")
     if not isinstance(site.spec, TeamSqliteSpec):
-        _wipe(site)
+        wipe(site)
     assert main(["serve", "restore", backup, "--yes"]) == 0
     assert [site.texts() for _ in range(2)] == [set(), set()]
 
@@ -672,14 +426,6 @@ def test_a_key_for_a_project_without_a_role_is_pointed_out(capsys: pytest.Captur
     assert "no role in beta, so the key gives nothing there" in capsys.readouterr().err
     assert main(["keys", "make", "ada", "--project", "beta"]) == 0  # she has a role in every project
     assert "no role" not in capsys.readouterr().err
-
-
-@pytest.mark.usefixtures("site")
-def test_an_erasure_of_a_name_that_nobody_has_is_pointed_out(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["serve", "erase", "--person", "Ada", "--dry-run"]) == 0
-    assert "nothing here has that name" in capsys.readouterr().err
-    assert main(["serve", "erase", "--person", "ada", "--dry-run"]) == 0
-    assert "nothing here has that name" not in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("calls", range(8))
