@@ -120,7 +120,7 @@ def sample(written: Sample, tmp_path: Path) -> Sample:
 
 # Counts the answers that are awaited; the count falls after what came was drawn: the page draws what it has read, and
 # asks for what that lacks, before the next task.
-COUNT = """
+_COUNT = """
 const ask = window.fetch;
 window.awaited = 0;
 window.fetch = async (...given) => {
@@ -197,33 +197,40 @@ def press_sequence(page: Page, first: str, second: str) -> None:
     session.detach()
 
 
-def complains(message: ConsoleMessage) -> bool:
+def _complains(message: ConsoleMessage) -> bool:
     """Whether it is more than the note on an answer of the server that refuses something."""
     return message.type in {"error", "warning"} and "Failed to load resource" not in message.text
 
 
 @contextlib.contextmanager
-def tab(browser: Browser, served: Served, theme: str = "light", width: int = 1440, height: int = 900) -> Iterator[Tab]:
-    """A tab with a session of its own."""
+def empty_page(browser: Browser, theme: str, width: int, height: int) -> Iterator[tuple[Page, list[str]]]:
+    """A page of a new profile that has opened nothing yet, and the list that gets what it will complain about."""
     context = browser.new_context(
         viewport={"width": width, "height": height}, timezone_id="UTC", locale="en-GB", reduced_motion="reduce"
     )
     context.add_init_script(f"localStorage.setItem('keepmum.theme', '{theme}')")
-    for script in (STAYS, COUNT):
+    for script in (STAYS, _COUNT):
         context.add_init_script(script)
     page = context.new_page()
     page.set_default_timeout(PATIENCE_MS)
     complaints: list[str] = []
-    page.on("console", lambda message: complaints.append(message.text) if complains(message) else None)
+    page.on("console", lambda message: complaints.append(message.text) if _complains(message) else None)
     page.on("pageerror", lambda error: complaints.append(str(error)))
     try:
+        yield page, complaints
+    finally:
+        page.unroute_all(behavior="ignoreErrors")
+        context.close()
+
+
+@contextlib.contextmanager
+def tab(browser: Browser, served: Served, theme: str = "light", width: int = 1440, height: int = 900) -> Iterator[Tab]:
+    """A tab with a session of its own."""
+    with empty_page(browser, theme, width, height) as (page, complaints):
         page.goto(served.address)
         opened = Tab(page, served.sample, complaints)
         page.wait_for_selector("main h1, .empty")
         yield opened
-    finally:
-        page.unroute_all(behavior="ignoreErrors")
-        context.close()
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import uvicorn
 from playwright.sync_api import Browser, Page
 
-from browser.conftest import COUNT, PATIENCE_MS, STAYS, Tab, complains
+from browser.conftest import PATIENCE_MS, Tab, empty_page
 from browser.sample import Sample
 from keepmum.core.memory import Activity
 from keepmum.core.retention import DAY_MS
@@ -97,18 +97,7 @@ def signed_in(  # noqa: PLR0917 - who looks, and how
     browser: Browser, served: TeamServed, person: str, theme: str = "light", width: int = 1440, height: int = 900
 ) -> Iterator[Tab]:
     """A tab of a person who has signed in."""
-    context = browser.new_context(
-        viewport={"width": width, "height": height}, timezone_id="UTC", locale="en-GB", reduced_motion="reduce"
-    )
-    context.add_init_script(f"localStorage.setItem('keepmum.theme', '{theme}')")
-    for script in (STAYS, COUNT):
-        context.add_init_script(script)
-    page = context.new_page()
-    page.set_default_timeout(PATIENCE_MS)
-    complaints: list[str] = []
-    page.on("console", lambda message: complaints.append(message.text) if complains(message) else None)
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    try:
+    with empty_page(browser, theme, width, height) as (page, complaints):
         page.goto(served.address)
         enter_key(page, served.keys[person])
         choose = page.get_by_role("button", name="Open")
@@ -119,8 +108,6 @@ def signed_in(  # noqa: PLR0917 - who looks, and how
         opened = Tab(page, Sample(served.folder, served.folder), complaints)
         opened.settle()
         yield opened
-    finally:
-        context.close()
 
 
 def enter_key(page: Page, key: str) -> None:
