@@ -193,6 +193,90 @@ def test_an_answer_that_was_overtaken_does_not_replace_a_newer_one(opened: Tab) 
     assert rows.count() == all_of_them
 
 
+def _small_pages(page: Page, view: str, rows: int) -> None:
+    """Let each page of a list have so few rows that the sample fills several."""
+
+    def shorten(route: Route) -> None:
+        asked = json.loads(route.request.post_data or "{}")
+        if asked.get("view") == view:
+            asked["args"]["limit"] = rows
+        route.fallback(post_data=json.dumps(asked))
+
+    page.route("**/api/ask", shorten)
+
+
+def _asks_for_more(view: str) -> Callable[[dict[str, Any]], bool]:
+    return lambda asked: bool(asked.get("view") == view and asked["args"].get("cursor"))
+
+
+def test_a_page_of_a_log_that_was_left_is_not_appended_to_another(opened: Tab) -> None:
+    page = opened.page
+    held = _Held(page, "**/api/ask", _asks_for_more("activity"))
+    _small_pages(page, "activity", 5)
+    opened.go("activity")
+    rows = page.locator(".log tbody tr")
+    expect(rows).to_have_count(5)
+    page.get_by_role("button", name="Show more").press("Enter")
+    held.wait(page)
+    page.get_by_role("button", name="Refused").press("Enter")
+    expect(rows).not_to_have_count(5)
+    refused = rows.count()
+    held.release()
+    opened.settle()
+    assert rows.count() == refused
+    expect(page.get_by_role("button", name="Show more")).to_have_count(0)
+
+
+def test_a_page_of_the_review_before_a_decision_is_not_appended_after_it(opened: Tab) -> None:
+    page = opened.page
+    held = _Held(page, "**/api/ask", _asks_for_more("review"))
+    _small_pages(page, "review", 2)
+    opened.go("review")
+    links = page.get_by_role("navigation", name="To review").get_by_role("link")
+
+    def listed() -> list[str]:
+        addresses: list[str] = links.evaluate_all("all => all.map(each => each.href)")
+        return addresses
+
+    before = listed()
+    assert len(before) == 2
+    page.get_by_role("button", name="Show more").press("Enter")
+    held.wait(page)
+    page.keyboard.press("s")
+    wait_until(page, lambda: listed() != before)
+    left = listed()
+    held.release()
+    opened.settle()
+    assert listed() == left
+    page.get_by_role("button", name="Show more").press("Enter")
+    held.wait(page)
+    held.release()
+    expect(links).to_have_count(4)
+
+
+def test_a_page_that_does_not_come_is_said_and_can_be_asked_for_again(opened: Tab) -> None:
+    page = opened.page
+    fails = [True]
+
+    def fail_once(route: Route) -> None:
+        if fails and _asks_for_more("review")(json.loads(route.request.post_data or "{}")):
+            fails.clear()
+            route.fulfill(status=503, json={"error": {"kind": "failed", "message": "the store is busy"}})
+        else:
+            route.fallback()
+
+    page.route("**/api/ask", fail_once)
+    _small_pages(page, "review", 2)
+    opened.go("review")
+    links = page.get_by_role("navigation", name="To review").get_by_role("link")
+    expect(links).to_have_count(2)
+    page.get_by_role("button", name="Show more").press("Enter")
+    expect(page.locator(".toast")).to_contain_text("the store is busy")
+    page.get_by_role("button", name="Show more").press("Enter")
+    expect(links).to_have_count(4)
+    assert not opened.complaints
+
+
 def test_counts_of_an_overtaken_answer_do_not_come_back(opened: Tab) -> None:
     page = opened.page
     opened.go("review")

@@ -100,7 +100,7 @@ class _Linker:
         if _UNKNOWN.search(body):
             raise LinkError(f"{module.name} has an import or export that the linker does not know")
         name = self._names[module] = f"m{len(self._names)}"
-        returned = ", ".join(f"{public}: {local}" for public, local in exports)
+        returned = ", ".join(public if public == local else f"{public}: {local}" for public, local in exports)
         lines = [
             f"// {module.name}",
             f"const {name} = (() => {{",

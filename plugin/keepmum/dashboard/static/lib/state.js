@@ -171,6 +171,24 @@ export function useAsk(view, args, live = false) {
   return { ...state, reload: () => setAgain(n => n + 1) };
 }
 
+/**
+ * The rows of a list that grows by pages. A page that comes after the first one was read again is dropped.
+ * @param {any} first the answer with the first page @param {(answer: any) => { rows: any[], cursor: string }} read an answer; the cursor is empty at the end
+ * @param {(cursor: string) => Promise<any>} load the answer with the next page
+ */
+export function usePages(first, read, load) {
+  const [kept, set] = useState({ first: /** @type {any} */ (null), rows: /** @type {any[]} */ ([]), cursor: "" }), now = useRef(first);
+  const { rows, cursor } = kept.first === first ? kept : read(first);
+  now.current = first;
+  const grow = async () => {
+    try {
+      const next = read(await load(cursor));
+      if (now.current === first) set({ first, rows: [...rows, ...next.rows], cursor: next.cursor });
+    } catch (error) { tell({ text: error.message, bad: true }); }
+  };
+  return { rows, grow: cursor ? grow : null };
+}
+
 /** True after a time of waiting, so that a fast answer shows no skeleton. @param {boolean} waiting */
 export function useLate(waiting, after = 150) {
   const [late, setLate] = useState(false);

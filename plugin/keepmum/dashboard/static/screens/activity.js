@@ -1,9 +1,9 @@
 // Who wrote, used and was refused what; and a way to take back what one agent wrote.
-import { html, useLayoutEffect, useState } from "../vendor/preact.js";
+import { html, useState } from "../vendor/preact.js";
 import { Bars } from "../lib/charts.js";
 import { Btn, Chip, Icon, Problem, Skeleton, When, Who } from "../lib/parts.js";
 import { address, go } from "../lib/route.js";
-import { act, agentOf, ask, may, useAsk } from "../lib/state.js";
+import { act, agentOf, ask, may, useAsk, usePages } from "../lib/state.js";
 import { counted, DID, figures, ICON_OF } from "../lib/words.js";
 
 /** @type {[string, string][]} */
@@ -40,17 +40,14 @@ function UndoAgent({ agent, onDone, onLeave }) {
 export function Screen({ params }) {
   const what = params.get("what") || "", agent = params.get("agent") || "", [undoing, setUndoing] = useState("");
   const args = { limit: 100, cards: true, ...(what ? { what } : {}), ...(agent ? { agent } : {}) }, { data, error, busy, reload } = useAsk("activity", args, true);
-  const [more, setMore] = useState([]), [cursor, setCursor] = useState("");
-  useLayoutEffect(() => { setMore([]); setCursor(data ? data.cursor : ""); }, [data]);
-  const grow = async () => { const found = await ask("activity", { ...args, cards: false, cursor }); setMore([...more, ...found.entries]); setCursor(found.cursor); };
+  const { rows: entries, grow } = usePages(data, ({ entries: rows, cursor }) => ({ rows, cursor }), cursor => ask("activity", { ...args, cards: false, cursor }));
   const set = next => go("activity", { what, agent, ...next }, true);
-  const entries = data ? [...data.entries, ...more] : [];
   return html`<div class="main"><div class="head"><div><h1>Activity</h1><p>Who wrote, used and was refused what. Kept for 90 days; the log itself holds no memory’s text.</p></div></div>
     ${error && html`<${Problem} error=${error} retry=${reload} />`}<${Skeleton} busy=${busy && !data} lines=${8} />
     ${data && html`<div class="agents">${(data.cards || []).map(card => html`<${Card} key=${card.agent} card=${card} chosen=${agent === card.agent} onChoose=${() => set({ agent: agent === card.agent ? "" : card.agent })} onUndo=${() => setUndoing(card.agent)} />`)}</div>
       ${undoing && html`<${UndoAgent} key=${undoing} agent=${undoing} onDone=${() => { setUndoing(""); reload(); }} onLeave=${() => setUndoing("")} />`}
       <section class="card log"><header><div class="chips" role="group" aria-label="What is listed">${WHAT.map(([id, says]) => html`<${Chip} key=${id} pressed=${what === id} on=${() => set({ what: id })}>${says}<//>`)}
         ${agent && html`<${Chip} pressed on=${() => set({ agent: "" })} label=${`Only ${agentOf(agent).title}; show all agents`}>${agentOf(agent).title} ×<//>`}</div></header>
-        ${entries.length ? html`<${Log} entries=${entries} />` : html`<p class="muted says">Nothing of this kind happened.</p>`}${cursor && html`<div class="pad"><${Btn} on=${grow}>Show more<//></div>`}</section>`}</div>`;
+        ${entries.length ? html`<${Log} entries=${entries} />` : html`<p class="muted says">Nothing of this kind happened.</p>`}${grow && html`<div class="pad"><${Btn} on=${grow}>Show more<//></div>`}</section>`}</div>`;
 }
 

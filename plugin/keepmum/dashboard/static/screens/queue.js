@@ -1,13 +1,12 @@
 // The queue of the review, for the page and for the panel.
-import { useLayoutEffect, useRef, useState } from "../vendor/preact.js";
-import { act, ask, useAsk } from "../lib/state.js";
+import { useRef } from "../vendor/preact.js";
+import { act, ask, useAsk, usePages } from "../lib/state.js";
 
 /** The queue, what is open in it, and what to do next. @param {string} wanted @param {(id: string) => void} onOpen */
 export function useQueue(wanted, onOpen) {
   const { data, error, busy, reload } = useAsk("review", { limit: 50 }, true);
-  const [more, setMore] = useState([]), [cursor, setCursor] = useState("");
-  useLayoutEffect(() => { setMore([]); setCursor(data ? data.cursor : ""); }, [data]);
-  const items = data ? [...data.items, ...more] : [], at = Math.max(0, items.findIndex(item => item.id === wanted)), item = items[at];
+  const { rows: items, grow } = usePages(data, ({ items: rows, cursor }) => ({ rows, cursor }), cursor => ask("review", { limit: 50, cursor }));
+  const at = Math.max(0, items.findIndex(item => item.id === wanted)), item = items[at];
   const shown = useRef("");
   shown.current = item ? item.id : "";
   const step = by => { const to = items[Math.min(items.length - 1, Math.max(0, at + by))]; if (to) onOpen(to.id); };
@@ -18,10 +17,5 @@ export function useQueue(wanted, onOpen) {
     if (shown.current === item.id) onOpen(next ? next.id : "");
     return true;
   };
-  const grow = async () => {
-    const found = await ask("review", { limit: 50, cursor });
-    setMore([...more, ...found.items]);
-    setCursor(found.cursor);
-  };
-  return { data, error, busy, reload, items, at, item, step, decide, grow: cursor ? grow : null };
+  return { data, error, busy, reload, items, at, item, step, decide, grow };
 }

@@ -2,7 +2,7 @@
 import { html, useLayoutEffect, useState } from "../vendor/preact.js";
 import { Btn, Icon, Problem, Skeleton, When } from "../lib/parts.js";
 import { address, go } from "../lib/route.js";
-import { tell, useShared } from "../lib/state.js";
+import { tell, usePages, useShared } from "../lib/state.js";
 import { iso } from "../lib/time.js";
 import { counted, DID, figures } from "../lib/words.js";
 import { Pick } from "../screens/filters.js";
@@ -86,20 +86,13 @@ function Export({ query }) {
 export function Screen({ params }) {
   const { about } = useShared(), admin = about.admin || {}, people = useCall("list_people"), keys = useCall("list_keys");
   const query = Object.fromEntries(FIELDS.map(name => [name, params.get(name) || ""]).filter(([, value]) => value)), first = useCall("rows", { query: { ...query, before: LAST, limit: String(PAGE) } });
-  const [more, setMore] = useState(/** @type {any[]} */ ([])), [ended, setEnded] = useState(false), { data, error, busy, reload } = first;
-  useLayoutEffect(() => { setMore([]); setEnded(Boolean(data) && data.data.length < PAGE); }, [data]);
-  const persons = people.data ? people.data.data : [], rows = data ? [...data.data, ...more] : [];
+  const { data, error, busy, reload } = first, persons = people.data ? people.data.data : [];
   const names = new Map([...persons.map(person => [person.id, person.name]), ...(keys.data ? keys.data.data : []).map(key => [key.id, `key “${key.name}”`])]);
-  const grow = async () => {
-    try {
-      const found = await call("rows", { query: { ...query, before: String(rows[rows.length - 1].number), limit: String(PAGE) } });
-      setMore([...more, ...found.data]);
-      setEnded(found.data.length < PAGE);
-    } catch (problem) { tell({ text: problem.message, bad: true }); }
-  };
+  const page = found => ({ rows: found.data, cursor: found.data.length < PAGE ? "" : String(found.data[PAGE - 1].number) });
+  const { rows, grow } = usePages(data, page, before => call("rows", { query: { ...query, before, limit: String(PAGE) } }));
   return html`<div class="main"><div class="head"><div><h1>Audit</h1><p>Every change of a memory, a person or a key: who, when, and the id. The log holds no text.</p></div><div class="acts"><${Export} query=${query} /></div></div>
     ${error && html`<${Problem} error=${error} retry=${reload} />`}<${Skeleton} busy=${busy && !data} lines=${8} />
     ${data && html`<div class="col">${admin.every && html`<${Chain} head=${data.head} />`}<div><${Filters} params=${params} people=${persons} />
       ${rows.length ? html`<section class="card log audit"><table><thead><tr>${["When", "Who", "Did", "What", "Project", "Row"].map(title => html`<th scope="col">${title}</th>`)}</tr></thead><tbody>${rows.map(row => html`<${Row} key=${row.number} row=${row} names=${names} />`)}</tbody></table>
-        ${!ended && html`<div class="pad"><${Btn} on=${grow}>Show more<//></div>`}</section>` : html`<p class="muted">No such row.</p>`}</div></div>`}</div>`;
+        ${grow && html`<div class="pad"><${Btn} on=${grow}>Show more<//></div>`}</section>` : html`<p class="muted">No such row.</p>`}</div></div>`}</div>`;
 }
