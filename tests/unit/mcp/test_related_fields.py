@@ -67,4 +67,7 @@ def test_a_named_value_is_refused(
     dialect, tool, arguments = call
     with opened(dialect) as caller, pytest.raises(SecretFound) as refusal:
         caller.text(tool, **filled(arguments, secret))
-    assert secret not in str(refusal.value)
+    shown = str(refusal.value)
+    for fingerprint in refusal.value.fingerprints:  # random digits, which may be those of the secret
+        shown = shown.replace(fingerprint, "")
+    assert secret not in shown
