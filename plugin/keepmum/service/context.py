@@ -169,10 +169,14 @@ class ServiceContext:
         store = alone(project)
         return replace(self, store=store, log=ActivityLog(store, self.actor, self.clock))
 
+    def of(self, memory: Memory) -> ServiceContext:
+        """This context, in which the id of a memory means that one and none of another project."""
+        is_shared = self.store.features.alone is not None and len(self.store.get([memory.id])) > 1
+        return self.alone(memory.project) if is_shared else self
+
     def history(self, memory: Memory) -> list[Revision]:
         """The revisions of a memory before each change, latest first; none of another project's with the same id."""
-        is_shared = self.store.features.alone is not None and len(self.store.get([memory.id])) > 1
-        return (self.alone(memory.project) if is_shared else self).store.history(memory.id)
+        return self.of(memory).store.history(memory.id)
 
     def show(self, memories: Sequence[Memory]) -> tuple[Memory, ...]:
         """Memories as they may be shown."""

@@ -12,8 +12,11 @@ import pytest
 
 from keepmum.core import ids
 from keepmum.core.errors import Ambiguous
+from keepmum.server.people.administration import Administration
+from keepmum.server.people.roles import Role
 from keepmum.service import MemoryService, Place
 from keepmum.service.team import ORGANISATION, Grant
+from keepmum_scanner import scan
 from two_projects import AT, Json, Tenants, two_projects
 
 WHO = ("ada", "bob")
@@ -143,6 +146,74 @@ def test_the_review_of_a_project_shows_its_memory_and_decides_about_it(tenants: 
     assert decided.status_code == 200, decided.text
     (other,) = {*WHO} - {who}
     assert _texts(tenants) == {who: "reviewed", other: f"changed by {other}"}
+
+
+@pytest.fixture
+def unscoped(tenants: Tenants, request: pytest.FixtureRequest) -> Iterator[None]:
+    """A memory of no project with the same id, and keys for it: "org", and "all" with Ada's project too."""
+    people = Administration(tenants.team.records, b"a secret for tests only", scan, "test")
+    roles: dict[str, dict[str, Role]] = {
+        "org": {"": "admin"}, "all": {"": "admin", tenants.projects["ada"]: "admin"},
+    }  # fmt: skip
+    for who, held in roles.items():
+        name = f"{tenants.projects['ada']}-{who}"
+        people.add(name, held)
+        tenants.keys[who] = people.make_key(name, "laptop").text
+    scope, kind = request.param
+    where = {"project": None, "scope": scope, "kind": kind}
+    memory = {**tenants.memory("ada", tenants.taken, "of no project"), **where}
+    created = tenants.ask("org", "POST", "/api/v2/memories", {"memory": memory})
+    assert created.status_code == 201, created.text
+    yield
+    removed = tenants.ask("org", "DELETE", _path(tenants, "?purge=true"))  # others use this database
+    assert removed.status_code == 200, removed.text
+
+
+def _reviewed(tenants: Tenants, project: str) -> list[tuple[str, str]]:
+    """Id of the item and text of the memory with the id, in the review of a project."""
+    items = tenants.ask("all", "GET", f"/api/v2/review?project={project}&limit=100").json()["data"]
+    return [
+        (item["id"], memory["text"]) for item in items for memory in item["memories"] if memory["id"] == tenants.taken
+    ]
+
+
+@pytest.mark.usefixtures("unscoped")
+@pytest.mark.parametrize("unscoped", [("project", "instruction"), ("global", "instruction")], indirect=True)
+def test_the_review_of_a_project_shows_its_memory_and_none_of_no_project_with_the_same_id(tenants: Tenants) -> None:
+    project = tenants.projects["ada"]
+    assert tenants.ask("ada", "PATCH", _path(tenants), {"kind": "instruction"}).status_code == 200
+    assert tenants.ask("org", "PATCH", _path(tenants), {"text": "changed last"}).status_code == 200
+    ((item, text),) = _reviewed(tenants, project)
+    assert text == "changed by ada"
+    choice = {"project": project, "decision": "edit", "text": "reviewed"}
+    decided = tenants.ask("all", "POST", f"/api/v2/review/{item}", choice)
+    assert decided.status_code == 200, decided.text
+    assert tenants.ask("ada", "GET", _path(tenants)).json()["data"]["text"] == "reviewed"
+    assert [text for _, text in _reviewed(tenants, "")] == ["changed last"]
+
+
+@pytest.mark.usefixtures("unscoped")
+@pytest.mark.parametrize("unscoped", [("global", "fact")], indirect=True)
+def test_a_memory_of_no_project_hides_no_item_of_a_project_with_the_same_id(tenants: Tenants) -> None:
+    assert tenants.ask("ada", "PATCH", _path(tenants), {"kind": "instruction"}).status_code == 200
+    assert tenants.ask("org", "PATCH", _path(tenants), {"text": "changed last"}).status_code == 200
+    assert [text for _, text in _reviewed(tenants, tenants.projects["ada"])] == ["changed by ada"]
+
+
+@pytest.mark.usefixtures("unscoped")
+@pytest.mark.parametrize("unscoped", [("global", "instruction")], indirect=True)
+def test_the_review_decides_about_the_memory_of_no_project_where_that_of_the_project_is_in_the_trash(
+    tenants: Tenants,
+) -> None:
+    project = tenants.projects["ada"]
+    assert tenants.ask("ada", "DELETE", _path(tenants)).status_code == 200
+    ((item, text),) = _reviewed(tenants, project)
+    assert text == "of no project"
+    choice = {"project": project, "decision": "edit", "text": "reviewed"}
+    decided = tenants.ask("all", "POST", f"/api/v2/review/{item}", choice)
+    assert decided.status_code == 200, decided.text
+    texts = {who: tenants.ask(who, "GET", _path(tenants)).json()["data"]["text"] for who in ("ada", "org")}
+    assert texts == {"ada": "changed by ada", "org": "reviewed"}
 
 
 def test_undone_writes_of_a_project_leave_the_other_as_it_is(tenants: Tenants) -> None:

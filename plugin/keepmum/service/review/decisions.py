@@ -75,18 +75,19 @@ class Decider:
         if choice.text is None and choice.decision == "edit":
             raise InvalidInput("text", "is missing")
         chosen, *others = _with_first(found, choice.memory)
+        here = Decider(self.context.of(chosen))
         decisions: Mapping[Decision, Callable[[], Decided]] = {
-            "accept": lambda: self._accept(chosen),
-            "still-true": lambda: self.still_true(chosen.id, revision=chosen.revision),
-            "confirm": lambda: self.confirm(chosen.id, revision=chosen.revision),
-            "wrong": lambda: self.mark_wrong(chosen.id, choice.reason, revision=chosen.revision),
-            "edit": lambda: self.edit(chosen.id, choice.text or "", revision=chosen.revision),
-            "merge": lambda: self._merge(chosen, others[0], choice.text),
-            "put-back": lambda: self.put_back(chosen.id, self._replaced(chosen).revision, revision=chosen.revision),
-            "both": lambda: self._both(found),
-            "forget": lambda: self._trash(chosen.id, chosen.revision),
-            "later": lambda: self._later(found, choice.until),
-            "pin": lambda: self.pin(chosen.id, revision=chosen.revision),
+            "accept": lambda: here._accept(chosen),
+            "still-true": lambda: here.still_true(chosen.id, revision=chosen.revision),
+            "confirm": lambda: here.confirm(chosen.id, revision=chosen.revision),
+            "wrong": lambda: here.mark_wrong(chosen.id, choice.reason, revision=chosen.revision),
+            "edit": lambda: here.edit(chosen.id, choice.text or "", revision=chosen.revision),
+            "merge": lambda: here._merge(chosen, others[0], choice.text),
+            "put-back": lambda: here.put_back(chosen.id, here._replaced(chosen).revision, revision=chosen.revision),
+            "both": lambda: here._both(found),
+            "forget": lambda: here._trash(chosen.id, chosen.revision),
+            "later": lambda: here._later(found, choice.until),
+            "pin": lambda: here.pin(chosen.id, revision=chosen.revision),
         }
         return decisions[choice.decision]()
 

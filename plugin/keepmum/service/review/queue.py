@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Unpack
 from keepmum.core import review
 from keepmum.core.agents import identify
 from keepmum.core.errors import InvalidInput, NotFound, StoreError
-from keepmum.core.memory import LogFilter, Memory
+from keepmum.core.memory import Filter, LogFilter, Memory, Outline
 from keepmum.core.review import Decision, Entry, Group
 from keepmum.service import lookup
 from keepmum.service.context import ServiceContext
@@ -135,7 +135,7 @@ class Reviewer:
         """The whole queue, without texts; with `postponed`, also what is hidden."""
         context, now = self.context, self.context.clock()
         accepted = lookup.filter_of(context, wanted)
-        outlines = context.store.outlines(accepted)
+        outlines = self._outlines(accepted)
         pairs = SimilarPairs(context, outlines, everywhere=accepted.everywhere)
         code = ChangedCode(context)
         if compare != 0:
@@ -148,6 +148,16 @@ class Reviewer:
         if hidden:
             found = [entry for entry in found if review.item_id(entry) not in hidden]
         return _Queue(found, pairs.unchecked)
+
+    def _outlines(self, accepted: Filter) -> Sequence[Outline]:
+        """What passes the filter. An id that several projects use means the memory in the project of the place."""
+        found = self.context.store.outlines(accepted)
+        times = Counter(outline.id for outline in found)
+        if len(times) == len(found):
+            return found
+        alone = self.context.alone(self.context.place.project).store
+        here = {outline.id: outline for outline in alone.outlines(accepted) if times[outline.id] > 1}
+        return [*here.values(), *(outline for outline in found if outline.id not in here)]
 
     def conflicting(self) -> dict[str, str]:
         """By memory id, the agent that replaced the value of another agent, where no person has decided about it."""
@@ -163,8 +173,16 @@ class Reviewer:
     def _items(self, entries: Sequence[Entry]) -> tuple[ReviewItem, ...]:
         """Entries with their memories as they may be shown; those of a memory that was purged since are left out."""
         context, files = self.context, self.context.store.features.files
-        ids = {memory.id for entry in entries for memory in entry.memories}
-        by_id = {memory.id: context.masker.memory(memory) for memory in context.store.get(sorted(ids))}
+        outlines = {outline.id: outline for entry in entries for outline in entry.memories}
+
+        def is_meant(memory: Memory) -> tuple[bool, bool]:
+            """Tells the memory of an outline from one of another project with the same id."""
+            outline = outlines[memory.id]
+            is_same = (memory.revision, memory.status) == (outline.revision, outline.status)
+            return is_same, memory.project == context.place.project
+
+        loaded = sorted(context.store.get(sorted(outlines)), key=is_meant)  # of two with one id, the latter counts
+        by_id = {memory.id: context.masker.memory(memory) for memory in loaded}
         items = []
         for entry in entries:
             memories = tuple(by_id[memory.id] for memory in entry.memories if memory.id in by_id)
