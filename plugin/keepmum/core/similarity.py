@@ -48,6 +48,7 @@ _NEAR_OVERLAP = 0.6  # of two texts that are compared by words only
 _FRAME = 0.5  # of all words, at the start and the end of two texts of which one place differs
 _MIN_IN_FRAME = 1  # content words
 _ROUGHLY_SHARED = 0.4  # of the different words of the longer text; less than any two near texts share
+_MARKS = 1024  # of words; the more, the fewer words share one
 _IN_LABEL = 2  # content words before the number of a thing
 _MIN_SHARED = 4  # content words that two versions have in common
 _LOOKED_UP = 600  # characters of a memory by whose words its versions are looked up
@@ -187,10 +188,10 @@ def are_near(one: Memory, other: Memory) -> bool:
 
 def may_be_near(one: Memory, other: Memory) -> bool:
     """Whether two memories may say nearly the same by their words; fast, for many pairs."""
-    ours, theirs = _split(one.text), _split(other.text)
-    fewer, more = (ours, theirs) if len(ours) <= len(theirs) else (theirs, ours)
-    least = _ROUGHLY_SHARED * len(more)
-    return len(fewer) >= least and len(fewer & more) >= least
+    ours, our_marks, our_unmarked = _split(one.text)
+    theirs, their_marks, _ = _split(other.text)
+    least = _ROUGHLY_SHARED * max(len(ours), len(theirs))
+    return (our_marks & their_marks).bit_count() + our_unmarked >= least and len(ours & theirs) >= least
 
 
 def pairs_to_compare(memories: Sequence[Memory]) -> Iterator[tuple[Memory, Memory]]:
@@ -198,7 +199,7 @@ def pairs_to_compare(memories: Sequence[Memory]) -> Iterator[tuple[Memory, Memor
 
     Two texts that share `_ROUGHLY_SHARED` of their words also share one of the rarest words of either.
     """
-    texts = [_split(memory.text) for memory in memories]
+    texts = [_split(memory.text).words for memory in memories]
     counts = Counter(itertools.chain.from_iterable(texts))
     holders: dict[str, list[int]] = {}
     for number, text in enumerate(texts):
@@ -212,9 +213,25 @@ def pairs_to_compare(memories: Sequence[Memory]) -> Iterator[tuple[Memory, Memor
             holders.setdefault(word, []).append(number)
 
 
+class _Split(NamedTuple):
+    """The words of a text, and a mark for each as one bit of a number.
+
+    Words that two texts share have the same marks, so the marks that they share, and the words without a mark of their
+    own, are at least as many as the words that they share. Counting bits takes a third of the time of comparing words.
+    """
+
+    words: frozenset[str]
+    marks: int
+    unmarked: int  # words whose mark another word has as well
+
+
 @functools.lru_cache(maxsize=512)
-def _split(text: str) -> frozenset[str]:
-    return frozenset((text if text.isascii() else ranking.spaced(text)).lower().split())
+def _split(text: str) -> _Split:
+    found = frozenset((text if text.isascii() else ranking.spaced(text)).lower().split())
+    marks = 0
+    for word in found:
+        marks |= 1 << hash(word) % _MARKS
+    return _Split(found, marks, len(found) - marks.bit_count())
 
 
 def _frame(ours: Sequence[Word], theirs: Sequence[Word]) -> float:

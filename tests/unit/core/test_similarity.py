@@ -116,6 +116,17 @@ def test_near_texts_pass_the_fast_test() -> None:
         assert may_be_near(one, other) or not are_near(one, other)
 
 
+def test_the_fast_test_counts_the_words_that_two_texts_share() -> None:
+    chance = random.Random(2)
+    known = [f"word{number}" for number in range(3_000)]  # of which many have the same mark
+    memories = [a_memory(" ".join(chance.choices(known, k=chance.choice([1, 4, 60, 2_500])))) for _ in range(40)]
+    memories += [a_memory(memory.text[: 2 * len(memory.text) // 3]) for memory in memories]
+    for one, other in combinations(memories, 2):
+        ours, theirs = frozenset(one.text.split()), frozenset(other.text.split())
+        share = len(ours & theirs) / max(len(ours), len(theirs))
+        assert may_be_near(one, other) == (share >= 0.4), share
+
+
 def test_all_near_pairs_are_found_among_many_texts() -> None:
     chance = random.Random(1)
     memories = [a_memory(" ".join(chance.choices("abcdefghijklmnop", k=chance.randint(1, 9)))) for _ in range(120)]
