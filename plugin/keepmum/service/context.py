@@ -85,6 +85,7 @@ class ServiceOptions(NamedTuple):
     embeddings: Callable[[Store], Embeddings] | None = None  # of a program whose services share one model
     clean: masking.CleanMemories | None = None  # of a program with many services
     counted: Counted | None = None  # shared by services that see the same memories
+    one_request: bool = False  # whether the service ends with the request, so that keeping anything for another is vain
     opened_with: OpenedWith | None = None
     resolves_citations: bool = False  # whether the code that new memories cite is resolved in the background
 
@@ -145,7 +146,7 @@ class ServiceContext:
             ),
             citations=Citations(store, scan),
             sizes=sizes,
-            near=NearMemories(store, sizes),
+            near=NearMemories(store, sizes, keeps=not options.one_request),
             log=log,
             briefings=BriefingFiles(options.home or "", options.briefing_tokens, masker) if has_briefings else None,
         )

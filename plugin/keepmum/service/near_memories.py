@@ -22,9 +22,11 @@ class NearMemories:
     Looking them up takes longer than the rest of a search, and most searches find memories that another one found.
     """
 
-    def __init__(self, store: Store, sizes: Sizes) -> None:
+    def __init__(self, store: Store, sizes: Sizes, *, keeps: bool = True) -> None:
+        """Unless it `keeps` any, the store is not asked either whether it has changed."""
         self._store = store
         self._sizes = sizes
+        self._keeps = keeps
         self._state: object = None
         self._known: dict[str, list[Near]] = {}
 
@@ -33,7 +35,7 @@ class NearMemories:
         search = self._store.features.versions
         if search is None:
             return []
-        if self._sizes.of(wanted) > _LARGE:
+        if not self._keeps or self._sizes.of(wanted) > _LARGE:
             return search.near(memories, wanted, cosine, among)
         state = (self._store.changes(), replace(wanted, now=0), cosine)
         if state != self._state or len(self._known) > _MOST:

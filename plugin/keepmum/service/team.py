@@ -153,6 +153,7 @@ class Team:
             embeddings=self._embeddings,
             clean=self._clean,
             counted=self._counted_under(grant),
+            one_request=True,
         )
         service = MemoryService(self.shared.acting(grant), self.scan, options)
         try:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,8 +13,10 @@ import pytest
 from keepmum.core.memory import Match, Memory, Trust
 from keepmum.embedding import BackgroundEmbedder
 from keepmum.embedding.fake import FakeEmbedder
-from keepmum.service import MemoryService
+from keepmum.service import MemoryService, Place
+from keepmum.service.team import ORGANISATION, Grant, TeamSqliteSpec, open_team
 from keepmum.stores.base import Near
+from keepmum.workspace.allowlist import AllowlistScanner
 from unit.core.service_parts import Clock, OpenService
 
 OLD = "The checkout service listens on port 8080 behind the gateway of the shop"
@@ -257,6 +261,26 @@ def test_near_memories_are_looked_up_once(open_service: Open, monkeypatch: pytes
     counted = lookups(service, monkeypatch)
     assert shown(service.recall(QUERY)) == found
     assert counted == []
+
+
+def test_a_request_to_a_team_does_not_ask_whether_memories_have_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is kept for the next request, and PostgreSQL reads up to 100,000 rows to answer."""
+
+    def changes() -> int:
+        raise AssertionError("asked")
+
+    grant = Grant(ORGANISATION, frozenset({"api"}), frozenset({"api"}))
+    spec = TeamSqliteSpec(str(tmp_path / "memory.db"))
+    with (
+        contextlib.closing(open_team(spec, AllowlistScanner(None))) as team,
+        team.service(grant, actor="ada", place=Place(project="api", name="api"), origin="rest") as service,
+    ):
+        service.remember(OLD)
+        service.remember(NEW)
+        monkeypatch.setattr(service.store, "changes", changes)
+        assert len(service.recall(QUERY)) == 1  # with the version before it
 
 
 def test_a_version_that_another_process_writes_is_found_at_once(open_service: Open, clock: Clock) -> None:
