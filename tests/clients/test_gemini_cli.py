@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -29,7 +29,14 @@ def generate() -> Iterator[MockModel]:
 
 
 @pytest.fixture
-def user(gemini_program: Path, generate: MockModel, product: Path, tmp_path: Path, project: Path) -> User:
+def user(  # noqa: PLR0917 - fixtures
+    gemini_program: Path,
+    generate: MockModel,
+    product: Path,
+    tmp_path: Path,
+    project: Path,
+    share_bytecode: Callable[[Path], None],
+) -> User:
     """A user who linked the extension with the client's own command."""
     user = User(
         [str(gemini_program)],
@@ -39,6 +46,7 @@ def user(gemini_program: Path, generate: MockModel, product: Path, tmp_path: Pat
         GOOGLE_GEMINI_BASE_URL=generate.url,
         GEMINI_CLI_TRUST_WORKSPACE="true",
     )
+    share_bytecode(user.memories)
     settings = {
         "security": {"auth": {"selectedType": "gemini-api-key"}},
         "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False},

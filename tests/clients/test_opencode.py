@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,14 @@ TOOL = "keepmum_"
 
 
 @pytest.fixture
-def user(opencode_program: Path, chat: MockModel, product: Path, tmp_path: Path, project: Path) -> User:
+def user(  # noqa: PLR0917 - fixtures
+    opencode_program: Path,
+    chat: MockModel,
+    product: Path,
+    tmp_path: Path,
+    project: Path,
+    share_bytecode: Callable[[Path], None],
+) -> User:
     """A user with the file that the installer writes, and a mock model."""
     user = User(
         [str(opencode_program)],
@@ -30,6 +38,7 @@ def user(opencode_program: Path, chat: MockModel, product: Path, tmp_path: Path,
         OPENCODE_DISABLE_LSP_DOWNLOAD="1",
         OPENCODE_DISABLE_SHARE="1",
     )
+    share_bytecode(user.memories)
     model = {"name": "mock", "limit": {"context": 100_000, "output": 4_000}}
     provider = {
         "npm": "@ai-sdk/openai-compatible",
