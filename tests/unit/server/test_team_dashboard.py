@@ -14,12 +14,16 @@ from keepmum.dashboard import site
 from keepmum.dashboard.sessions import Secrets, Sessions
 from keepmum.server.app import build
 from keepmum.server.dashboard.sign_in import MOST_OF_KEY
+from keepmum.server.people.administration import Administration
 from keepmum.server.people.api_keys import ApiKeys
 from keepmum.server.people.keys import KeyRing, make_key
 from keepmum.server.settings import ServerSettings
 from keepmum.service import Place
 from keepmum.service.team import ORGANISATION, Grant, TeamSqliteSpec, open_team
 from keepmum.workspace.allowlist import AllowlistScanner
+from keepmum_scanner import scan
+from server_app import ENGINES
+from two_projects import two_projects
 from unit.server.tabs import ORIGIN, SECRET, TEXTS, Served, Tab
 
 
@@ -296,6 +300,16 @@ def test_a_key_of_every_project_sees_all_of_them(served: Served) -> None:
     tab = served.signed_in(served.key("all", {"*": "reader"}).text)
     shown = str(tab.ask("memories")["data"])
     assert all(text[:20] in shown for text in TEXTS.values())
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_key_of_every_project_opens_a_memory_of_any(tmp_path: Path, engine: str) -> None:
+    with two_projects(engine, tmp_path) as made:
+        people = Administration(made.team.records, SECRET, scan, "test")
+        served = Served(made.team, made.client, people, {}, tmp_path)
+        tab = served.signed_in(served.key(f"{made.projects['ada']}-root", {"*": "reader"}).text)
+        found = tab.ask("memory", id=made.taken)["data"]["memory"]
+    assert (found["project"], found["text"]) == (made.projects["ada"], "of ada")
 
 
 def test_an_export_is_what_the_list_shows(reader: Tab) -> None:

@@ -45,7 +45,8 @@ class Desks:
         role = principal.role_in(project) or "reader"
         trust: Trust = "person" if principal.may("curator", project) else "team"
         call = Call(team=self._team, principal=principal)
-        with call.service(project, "reader", agent=_AGENT, trust=trust, quiet=True) as service:
+        # Without a project, the key of every project sees all of them.
+        with call.service(project or None, "reader", agent=_AGENT, trust=trust, quiet=True) as service:
             yield Desk(Dashboard(service, "server", memo=self._memo(asked.session, principal), verbs=_VERBS[role]))
 
     def _memo(self, session: Session, principal: Principal) -> dict[str, Any]:
