@@ -182,11 +182,13 @@ def test_a_listing_filters_by_key_pattern_and_tier(store: Store) -> None:
     assert texts(store.browse(wanted(tier="long", **later))) == ["1"]
 
 
-def test_memories_that_share_most_words_are_near_without_vectors(store: Store) -> None:
+@pytest.mark.parametrize("why", [None, "the nightly report is written by the scheduler"])
+def test_memories_that_share_most_words_are_near_without_vectors(store: Store, why: str | None) -> None:
+    """The words of their titles and texts, whether or not the reasons hold them too."""
     if store.features.remote is not None or store.features.versions is None:
         pytest.skip("a server gives its memories ids of its own, or the store cannot look up versions")
     written = [f"the nightly report is written at {hour} by the scheduler" for hour in ("two", "four")]
-    old, new = map(a_memory, written)
-    put(store, old, new, a_memory("a zebra runs"))
+    old, new = (a_memory(text, why=why) for text in written)
+    put(store, old, new, a_memory("a zebra runs", why=written[0]))
     near = required(store.features.versions).near([old], wanted(), 0.9)
     assert [(one.id, one.memory.id, one.cosine) for one in near] == [(old.id, new.id, None)]

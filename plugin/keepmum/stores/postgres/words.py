@@ -48,16 +48,22 @@ SELECT word FROM postings m WHERE {scope} AND word >= %(first)s AND word < %(las
     AND length(word) BETWEEN %(shortest)s AND %(longest)s GROUP BY word ORDER BY count(*) DESC, word
 """
 _STATEMENT = ("title", "text", "identifiers")  # the columns of what a memory says
-_IN_STATEMENT = " OR ".join(
-    f"place BETWEEN {SEARCHED.index(name) * COLUMN_GAP} AND {(SEARCHED.index(name) + 1) * COLUMN_GAP - 1}"
-    for name in _STATEMENT
-)
-# The memories that hold every word of a group; `of` is the place of the memory that the group is of.
+
+
+def _is_in_statement(place: str) -> str:
+    """The condition that a place is in one of these columns."""
+    columns = map(SEARCHED.index, _STATEMENT)
+    return " OR ".join(f"{place} BETWEEN {one * COLUMN_GAP} AND {(one + 1) * COLUMN_GAP - 1}" for one in columns)
+
+
+# The memories that hold every word of a group; `of` is the place of the memory that the group is of. The last place of
+# a word is nearly always in the title or the text, and a look at all places takes longer than the rest of the posting.
 _SHARING = f"""
 WITH asked AS (SELECT of, part, word, count(*) OVER (PARTITION BY part) AS words FROM unnest(
         %(places_of)s::int[], %(groups_of)s::int[], %(words_of)s::text[]) AS given(of, part, word)),
     held AS MATERIALIZED (SELECT tenant, seq, word FROM postings m WHERE {{scope}} AND word = ANY (%(words)s)
-        AND EXISTS (SELECT 1 FROM unnest(places) AS place WHERE {_IN_STATEMENT})),
+        AND ({_is_in_statement("places[cardinality(places)]")}
+            OR EXISTS (SELECT 1 FROM unnest(places) AS place WHERE {_is_in_statement("place")}))),
     shared AS (SELECT DISTINCT of, tenant, seq FROM (SELECT of, tenant, seq FROM held JOIN asked USING (word)
         GROUP BY of, part, tenant, seq, words HAVING count(*) = words) AS whole),
     found AS (SELECT {{fields}}, (%(ids)s::text[])[of + 1] AS given,
