@@ -198,7 +198,7 @@ class Team:
 
         Raises: StoreError.
         """
-        self.shared.acting(Grant(ORGANISATION, frozenset(), frozenset())).changes()
+        self.shared.acting(Grant(ORGANISATION, None, frozenset())).changes()
 
     @property
     def records(self) -> TeamRecords:

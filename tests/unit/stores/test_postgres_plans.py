@@ -13,6 +13,7 @@ from contract.stores import NOW, a_memory
 from keepmum.core.memory import Change, Filter
 from keepmum.stores.postgres import rows
 from keepmum.stores.postgres.access import Database
+from keepmum.stores.postgres.store import _LAST_CHANGE
 
 MEMORIES = 2_000
 _FAR = 1_000_000_000  # no row of other tests has such a number
@@ -58,6 +59,16 @@ def test_a_prepared_statement_opens_the_partitions_of_its_projects_only() -> Non
         plan = "\n".join(line for (line,) in db.query("EXPLAIN EXECUTE opened(1, 2)"))
         db.run("DEALLOCATE opened")
     assert "Subplans Removed" in plan
+
+
+@pytest.mark.parametrize("read", [[7], None], ids=["project", "organisation"])
+def test_the_last_change_is_the_first_row_of_an_index(read: list[int] | None) -> None:
+    """Every view of a dashboard asks for it, and 100,000 numbers are kept."""
+    with postgres_server.pool().acting(read, [], 1) as db:
+        db.run("SET LOCAL enable_seqscan = off")  # which is faster while there are few
+        plan = "\n".join(line for (line,) in db.query(f"EXPLAIN {_LAST_CHANGE}"))
+    assert "Limit" in plan
+    assert "Index Scan Backward using changes_last" in plan
 
 
 def test_a_block_of_reads_reuses_plans_and_nothing_else_does(tmp_path: Path) -> None:

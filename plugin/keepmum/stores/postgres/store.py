@@ -47,6 +47,8 @@ __all__ = ["PostgresStore"]
 _ACTIVITY_DAYS = 90
 _SHARING = 8  # memories that share words with another one, the latest first
 _CHANGES = 100_000  # numbers of changes that are kept
+# Without the numbers after that of a transaction that still runs, so that none is skipped for ever.
+_LAST_CHANGE = "SELECT coalesce(max(seq), 0) FROM changes WHERE transaction < pg_snapshot_xmin(pg_current_snapshot())"
 _ORDERS: dict[Order, str] = {
     "updated": "m.updated_at DESC, m.id DESC",
     "created": "m.created_at DESC, m.id DESC",
@@ -285,11 +287,9 @@ class PostgresStore:
         return list(map(Outline._make, self._filtered(_OUTLINE, wanted)))
 
     def changes(self) -> int:
-        """The number of the last change that no transaction still running precedes: none is skipped for ever."""
+        """The number of the last change before those of transactions that still run."""
         with self._acting() as db:
-            ((number,),) = db.query(
-                "SELECT coalesce(max(seq), 0) FROM changes WHERE transaction < pg_snapshot_xmin(pg_current_snapshot())"
-            )
+            ((number,),) = db.query(_LAST_CHANGE)
         return int(number)
 
     def health(self) -> dict[str, JsonValue]:
