@@ -2,7 +2,7 @@
 
 Prints the time of a service for one request and of checking a key, the start of the process next to its imports, its
 memory at rest, a search by 64 clients next to the same search in this process, and on PostgreSQL next to the statements
-of the search without HTTP, by 64 clients too.
+of the search without HTTP, by 64 clients too, in a small and in a large project.
 """
 
 from __future__ import annotations
@@ -19,26 +19,33 @@ import time
 import unittest.mock
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
+
+import psycopg
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = [str(ROOT / name) for name in ("tests", "plugin", "scanner", "hooks", "installers")]
 sys.path[:0] = SOURCES
 
-from bench import store_corpus  # noqa: E402 - the path is set above
+import postgres_server  # noqa: E402 - the path is set above
+from bench import store_corpus  # noqa: E402
+from keepmum.core.memory import Change  # noqa: E402
 from keepmum.server.people.api_keys import ApiKeys  # noqa: E402
 from keepmum.service import Place  # noqa: E402
 from keepmum.service.team import ORGANISATION, Grant, PostgresSpec, Team, TeamSqliteSpec, open_team  # noqa: E402
 from keepmum.stores.postgres.access import Database, Pool  # noqa: E402
 from keepmum.workspace.allowlist import AllowlistScanner  # noqa: E402
+from postgres_server import Addresses  # noqa: E402
 from server_process import ADA, KEYS, TeamServer  # noqa: E402
 
 GRANT = Grant(ORGANISATION, frozenset({"api"}), frozenset({"api"}))
 ADAS = Grant(ORGANISATION, frozenset({"api", "web"}), frozenset({"api", "web"}))  # of her key; "web" has no memory
 PLACE = Place(project="api", name="api")
 MEMORIES, CLIENTS, SEARCHES = 200, 64, 256
+LARGE = 4_519  # memories, those of the project for which the limit was set
 ASKED = store_corpus.questions(17)
 
 
@@ -62,11 +69,12 @@ def main() -> None:
         _print("start beside its imports", min(starts) / imports, "x", 2)
         _print("memory at rest", resting, "MiB", 110)
         _search(Path(folder) / "search")
-        _search_next_to_statements(Path(folder) / "postgres")
+        for memories in (MEMORIES, LARGE):
+            _search_next_to_statements(Path(folder) / f"postgres{memories}", memories)
 
 
 def _fill(server: TeamServer) -> None:
-    """Store memories."""
+    """Store memories by HTTP."""
     for memory in store_corpus.memories(MEMORIES, time.time_ns() // 1_000_000):
         body = {"text": memory.text, "title": memory.title, "project": "api", "tags": list(memory.tags)}
         assert server.ask("POST", "/api/v1/memories", body).status == 201
@@ -114,11 +122,24 @@ class Transaction(NamedTuple):
     statements: list[tuple[str, Sequence[Any]]]  # name of the method of `Database`, and its arguments
 
 
-def _search_next_to_statements(home: Path) -> None:
-    """Print how much slower a search by HTTP is than its statements, each by 64 clients."""
-    import postgres_server
+def _fill_database(addresses: Addresses, memories: int) -> None:
+    """Store memories and make PostgreSQL's statistics of them, as its autovacuum does within a minute."""
+    changes = [
+        Change(None, replace(memory, project="api", key=None))
+        for memory in store_corpus.memories(memories, time.time_ns() // 1_000_000)
+    ]
+    with contextlib.closing(open_team(PostgresSpec(addresses.app), AllowlistScanner(None))) as team:
+        for start in range(0, len(changes), 200):
+            team.shared.acting(GRANT).commit(changes[start : start + 200])
+    with psycopg.connect(addresses.admin, autocommit=True) as db:
+        db.execute("ANALYZE")
 
-    address = postgres_server.server().app
+
+def _search_next_to_statements(home: Path, memories: int) -> None:
+    """Print how much slower a search by HTTP is than its statements, each by 64 clients."""
+    addresses = postgres_server.database(f"of_{memories}")
+    _fill_database(addresses, memories)
+    address = addresses.app
     settings = {
         "KEEPMUM_SERVER_MODEL": "false",
         "KEEPMUM_SERVER_LIMITS_READS": "0",
@@ -126,7 +147,6 @@ def _search_next_to_statements(home: Path) -> None:
         "KEEPMUM_SERVER_DATABASE_URL": address,
     }
     with TeamServer(home, environ=settings) as server:
-        _fill(server)
         clients = threading.local()
         statuses = set()
 
@@ -152,7 +172,10 @@ def _search_next_to_statements(home: Path) -> None:
                         getattr(database, method)(*arguments)
 
         alone, _ = _together(run)
-    sys.stdout.write(f"search on PostgreSQL by {CLIENTS} clients: {by_http:.0f}/s, its statements {alone:.0f}/s\n")
+    sys.stdout.write(
+        f"search of {memories:,} memories on PostgreSQL by {CLIENTS} clients: {by_http:.0f}/s,"
+        f" its statements {alone:.0f}/s\n"
+    )
     _print("statements next to HTTP", alone / by_http, "x", 1.5)
     _print("p95 next to p50 on PostgreSQL", taken[int(len(taken) * 0.95)] / statistics.median(taken), "x", 3)
 
