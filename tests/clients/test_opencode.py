@@ -37,6 +37,7 @@ def user(  # noqa: PLR0917 - fixtures
         OPENCODE_DISABLE_MODELS_FETCH="1",
         OPENCODE_DISABLE_LSP_DOWNLOAD="1",
         OPENCODE_DISABLE_SHARE="1",
+        TMPDIR=str(tmp_path),  # its runtime unpacks libraries there and leaves them
     )
     share_bytecode(user.memories)
     model = {"name": "mock", "limit": {"context": 100_000, "output": 4_000}}
