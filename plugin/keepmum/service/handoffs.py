@@ -89,19 +89,21 @@ class Handoffs:
 
         Raises: NotFound, InvalidInput when it is no longer pending; StoreError.
         """
+        try:
+            return self._pick_up(number)
+        except InvalidInput as error:
+            if error.field != "id":
+                raise
+            return self._pick_up(number)  # it was changed meanwhile: another agent was faster, or it is still pending
+
+    def _pick_up(self, number: int) -> Handoff:
         found = self._of(number)
         if found.status == "in_progress":
             raise InvalidInput("handoff_id", f"handoff #{number} was already picked up by {found.picked_up_by}")
         if found.status == "completed":
             raise InvalidInput("handoff_id", f"handoff #{number} is already completed")
         taken = replace(found, status="in_progress", picked_up_by=self._service.agent)
-        try:
-            self._write(taken, f"Picked up from {found.from_agent}: {found.summary}")
-        except InvalidInput as error:
-            if error.field != "id":
-                raise
-            now = self._of(number)  # another agent was faster
-            raise InvalidInput("handoff_id", f"handoff #{number} was already picked up by {now.picked_up_by}") from None
+        self._write(taken, f"Picked up from {found.from_agent}: {found.summary}")
         return taken
 
     def complete(self, number: int, result: str | None) -> Handoff:

@@ -355,6 +355,23 @@ def test_concurrent_pickups_give_the_handoff_to_one_agent(
         other.text("pickup", handoff_id=1)
 
 
+def test_a_pickup_does_not_give_up_when_a_pending_handoff_was_changed_otherwise(
+    tools: Caller, other: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tools.text("handoff", summary="half", next_steps="rest")
+    service = other.service
+    revise = service.revise
+
+    def tag_first(*arguments: Any, **fields: Any) -> Any:
+        monkeypatch.undo()
+        revise(arguments[0], "A pending task, seen by another agent", tags=["urgent"])  # between its read and its write
+        return revise(*arguments, **fields)
+
+    monkeypatch.setattr(service, "revise", tag_first)
+    assert "Handoff #1 is yours" in other.text("pickup")
+    assert tools.text("pickup") == "No pending handoffs. All caught up!"
+
+
 # -- resources and the prompt
 
 
