@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,7 +12,10 @@ from pytest_httpserver import HTTPServer
 
 from keepmum.core import ids
 from keepmum.core.errors import KeepmumError
+from keepmum.core.memory import Change
 from keepmum.service import MemoryService
+from keepmum.stores import Store
+from keepmum.stores.rest import RestStore
 from rest_server import Answer, FakeServer, behind, shared_hosts
 
 OpenService = Callable[..., MemoryService]
@@ -29,6 +33,12 @@ def origin(httpserver: HTTPServer, fake: FakeServer) -> str:
 
 def load(memory: MemoryService, name: str) -> Any:
     return memory.load([name])[0]
+
+
+def mirror_of(memory: MemoryService) -> Store:
+    """The mirror of the server on the machine of `memory`."""
+    assert isinstance(memory.store, RestStore)
+    return memory.store.local
 
 
 def delivered(sender: Any) -> None:
@@ -51,7 +61,9 @@ def test_a_read_learns_the_version_from_its_response(open_memory: OpenService, f
     memory = open_memory()
     memory.recall("blue")
     memory.recall("green")
-    assert [one.path for one in fake.requests] == ["/api/v1/memories/search", "/api/v2", "/api/v2/memories/search"]
+    assert [one.path for one in fake.requests] == [
+        "/api/v1/memories/search", "/api/v2/memories/search", "/api/v2", "/api/v2/memories/search",
+    ]  # fmt: skip
 
 
 def test_a_memory_keeps_the_id_of_the_client(open_memory: OpenService, fake: FakeServer) -> None:
@@ -70,10 +82,9 @@ def test_every_field_reaches_other_machines(open_memory: OpenService) -> None:
     )  # fmt: skip
 
 
-def test_a_search_returns_the_texts(open_memory: OpenService, fake: FakeServer) -> None:
+def test_the_first_search_returns_the_texts(open_memory: OpenService, fake: FakeServer) -> None:
     open_memory().remember("Blue first", title="Pools")
     there = open_memory(machine="there")
-    there.recall("nothing")
     assert [match.memory.text for match in there.recall("blue")] == ["Blue first"]
     assert not fake.asked("GET", "/api/v2/memories/load")
 
@@ -186,6 +197,60 @@ def test_a_memory_can_be_changed_after_a_late_response_showed_what_it_was(open_m
     here.recall("first")
     assert here.remember("Pink first", key="pool").queued == 0
     assert [one["text"] for one in fake.memories.values()] == ["Pink first"]
+
+
+def test_a_change_that_another_process_read_first_keeps_its_revision_and_trust(open_memory: OpenService) -> None:
+    where, hosts = shared_hosts()
+    key = "second-read-first"
+    here, other = (open_memory(where=where, key=key) for _ in range(2))  # two processes of this machine
+    fake = hosts.server(key)
+    written = here.remember("Blue first", key="pool").memory
+    other.recall("first")
+    reads = [other.recall]
+    fake.before_response = lambda request: reads.pop()() if reads and request.method == "PUT" else None
+    here.remember("Green first", key="pool")
+    assert not reads
+    changed = mirror_of(here).get([written.id])[0]
+    assert [one["memory"]["revision"] for one in fake.memories.values()] == [changed.revision]
+    assert (changed.text, changed.trust, changed.origin) == ("Green first", written.trust, written.origin)
+    assert here.remember("Pink first", key="pool").action == "updated"
+    assert [one["text"] for one in fake.memories.values()] == ["Pink first"]
+
+
+def test_a_change_does_not_hide_a_later_one_that_another_process_read_first(open_memory: OpenService) -> None:
+    where, hosts = shared_hosts()
+    key = "second-later-change"
+    here, other = (open_memory(where=where, key=key) for _ in range(2))
+    there = open_memory("codex", machine="there", where=where, key=key)
+    fake = hosts.server(key)
+    name = here.remember("Blue first", key="pool").memory.id
+    other.recall("first")
+
+    def change_again() -> None:
+        there.load([name])
+        there.remember("Pink first", key="pool")
+        other.recall()
+
+    writes = [change_again]
+    fake.before_response = lambda request: writes.pop()() if writes and request.method == "PUT" else None
+    here.remember("Green first", key="pool")
+    assert not writes
+    assert [one.text for one in mirror_of(here).get([name])] == ["Pink first"]
+
+
+def test_a_purge_erases_a_copy_that_another_process_has_just_changed(open_memory: OpenService) -> None:
+    where, hosts = shared_hosts()
+    key = "second-purge"
+    here, other = (open_memory(where=where, key=key) for _ in range(2))
+    fake = hosts.server(key)
+    name = here.remember("Blue first", key="pool").memory.id
+    (seen,) = mirror_of(other).get([name])
+    changed = replace(seen, text="Pink first", revision=seen.revision + 1)
+    changes = [lambda: mirror_of(other).commit([Change(seen, changed)])]  # from an answer of before the purge
+    fake.before_response = lambda request: changes.pop()() if changes and request.method == "DELETE" else None
+    assert here.erase(["pool"]) == 1
+    assert not changes
+    assert (fake.memories, mirror_of(here).get([name]), mirror_of(here).history(name)) == ({}, [], [])
 
 
 def test_a_change_that_cannot_see_what_overtook_it_says_so(open_memory: OpenService, fake: FakeServer) -> None:

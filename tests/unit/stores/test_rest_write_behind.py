@@ -6,6 +6,8 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from contract.stores import a_memory
 from keepmum.core.memory import Change, Memory
 from keepmum.stores import sqlite
@@ -56,4 +58,27 @@ def test_a_change_at_the_server_is_saved(tmp_path: Path) -> None:
     cache.add([listed(memory)], {memory.id: memory})
     cache.flush()
     assert [one.title for one in mirror.get([memory.id])] == ["As the server lists it"]
+    mirror.close()
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_what_is_read_before_a_flush_has_the_revision_of_after_it(tmp_path: Path, *, exact: bool) -> None:
+    mirror = sqlite.SqliteStore(str(tmp_path / "mirror.db"))
+    cache, memory = WriteBehindCache(mirror, time.monotonic), a_memory()
+    put(mirror, memory)
+    cache.add([listed(memory)], {memory.id: memory}, exact=exact)
+    (read,) = cache.get([memory.id]).values()
+    cache.flush()
+    assert mirror.get([memory.id]) == [read]
+    mirror.close()
+
+
+def test_a_response_from_before_a_local_change_is_not_read(tmp_path: Path) -> None:
+    mirror = sqlite.SqliteStore(str(tmp_path / "mirror.db"))
+    cache, memory = WriteBehindCache(mirror, time.monotonic), a_memory()
+    put(mirror, memory)
+    cache.add([listed(memory)], {memory.id: memory})
+    changed = replace(memory, text="changed by another process", revision=memory.revision + 1)
+    mirror.commit([Change(memory, changed)])
+    assert list(cache.get([memory.id]).values()) == [changed]
     mirror.close()

@@ -3,8 +3,8 @@
 Version 1, `/api/v1`, is the API of Shared Agent Memory. Version 2, `/api/v2`, is the same with three additions: a field
 `memory` holds the complete memory in every request and response about one; the client chooses ids, and a POST can be
 repeated with its `Idempotency-Key`; a PUT with `If-Match` is refused with 412 when the memory has another revision. A
-server of version 2 sends `Keepmum-API: 2` in the headers of every response, including `/health`, so that no request is
-spent on finding out.
+server of version 2 sends `Keepmum-API: 2` in the headers of every response, including `/health`, so that a server of
+version 1 is not asked for it.
 
 Source: https://github.com/rbrcurtis/shared-agent-memory (src/api), read 2026-11-21.
 """
@@ -115,9 +115,7 @@ class Api:
     ) -> list[ListedMemory]:
         """The best matches, best first, that carry all of `tags`; without a project, of all that the key is for."""
         parameters = {"query": query, "limit": str(limit), "agent": agent, "project": project, "tags": ",".join(tags)}
-        path = f"{self._memories_path}/search"
-        response = self._http.request("GET", path, query=_without_empty(parameters), bulk=bulk)
-        return [self._listed(item) for item in records(response, self._http.origin)]
+        return self._list("search", parameters, bulk=bulk)
 
     def load(self, ids: Sequence[str], *, bulk: bool = False) -> list[LoadedMemory]:
         """These memories with their texts, without unknown ones and those of other projects. Counts as use.
@@ -142,9 +140,7 @@ class Api:
     def recent(self, *, limit: int, days: int, project: str | None = None, bulk: bool = False) -> list[ListedMemory]:
         """Memories created in the last days, latest first. A server may return fewer than `limit` of more."""
         parameters = {"limit": str(limit), "days": str(days), "project": project}
-        path = f"{self._memories_path}/recent"
-        response = self._http.request("GET", path, query=_without_empty(parameters), bulk=bulk)
-        return [self._listed(item) for item in records(response, self._http.origin)]
+        return self._list("recent", parameters, bulk=bulk)
 
     def update(
         self,
@@ -182,6 +178,15 @@ class Api:
         if self.is_v2 is None:
             self._http.request("GET", "/health")
         return bool(self.is_v2)
+
+    def _list(self, name: str, parameters: Mapping[str, str | None], *, bulk: bool) -> list[ListedMemory]:
+        """The memories of a response. One that shows that the server supports version 2 is requested again in it."""
+        query = {key: value for key, value in parameters.items() if value}  # an empty one would be a filter
+        path = self._memories_path
+        response = self._http.request("GET", f"{path}/{name}", query=query, bulk=bulk)
+        if path != self._memories_path:
+            response = self._http.request("GET", f"{self._memories_path}/{name}", query=query, bulk=bulk)
+        return [self._listed(item) for item in records(response, self._http.origin)]
 
     def _fields(self, response: object) -> Fields:
         return Fields(response, "the response", self._http.origin)
@@ -224,8 +229,3 @@ class Api:
             raise StoreError(
                 f"{self._http.origin} answered in a form that is not its API's: an id is no UUID"
             ) from None
-
-
-def _without_empty(parameters: dict[str, str | None]) -> dict[str, str]:
-    """The parameters that are set: a server would take an empty one for a filter."""
-    return {name: value for name, value in parameters.items() if value}

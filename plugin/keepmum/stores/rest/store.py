@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from keepmum.core.errors import KeyRefused, StoreError, StoreReadOnly
+from keepmum.core.errors import KeyRefused, StoreBusy, StoreError, StoreReadOnly
 from keepmum.core.memory import (
     LISTED,
     Activity,
@@ -145,17 +145,19 @@ class RestStore:
 
     def commit(self, changes: Sequence[Change], activity: Sequence[Activity] = ()) -> Receipt:
         """Apply changes at the server, or queue them for it, and in the mirror."""
-        return self._apply(changes, self._writer.save, activity)
+        return self._apply(changes, self._mirror.commit, activity)
 
     def cleanse(self, changes: Sequence[Change], activity: Sequence[Activity], redact: Redact) -> list[str]:
         """Apply changes at the server and erase the past on this machine. The server's audit log stays as it is."""
-        removed: list[str] = []
+        removed: list[list[str]] = []
 
         def save(applied: Sequence[Change], entries: Sequence[Activity]) -> None:
-            removed.extend(self._mirror.cleanse(applied, entries, redact))
+            removed.append(self._mirror.cleanse(applied, entries, redact))
 
         self._apply(changes, save, activity)
-        return removed
+        if not removed:
+            raise StoreBusy("others keep writing to this machine's copy, which still has the old words; run it again")
+        return removed[0]
 
     def reinforce(self, ids: Sequence[str], now: int) -> None:
         """Note the use in the mirror, and at Keepmum's own server; others counted it when the text was loaded."""
@@ -179,7 +181,7 @@ class RestStore:
     def get(self, ids: Sequence[str]) -> list[Memory]:
         """The memories with these ids, in that order, as last seen; makes no request."""
         current = [self._outbox.current_id(one) for one in ids]
-        found = {memory.id: memory for memory in self._mirror.get(current)} | self._cache.pending(current)
+        found = self._cache.get(current)
         return [found[one] for one in current if one in found]
 
     def between(self, first: str, last: str, limit: int) -> list[Memory]:

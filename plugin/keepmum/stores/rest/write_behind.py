@@ -27,8 +27,7 @@ class WriteBehindCache:
         self._clock = clock
         self._loaded_at: dict[str, float] = {}
         self._lock = threading.Lock()
-        # With the mirror's version at the response, and whether the revision is the server's own.
-        self._pending: dict[str, tuple[Memory, Memory | None, bool]] = {}
+        self._pending: dict[str, tuple[Memory, Memory | None]] = {}  # with the mirror's version at the response
 
     def add(self, memories: Sequence[Memory], known: Mapping[str, Memory], *, exact: bool = False) -> None:
         """Hold the memories that differ from `known`, the mirror's versions by id.
@@ -36,16 +35,24 @@ class WriteBehindCache:
         With `exact`, their revisions are those of the server, and the mirror is to have the same.
         """
         with self._lock:
-            pairs = ((memory, known.get(memory.id)) for memory in memories)
-            self._pending |= {memory.id: (memory, before, exact) for memory, before in pairs if memory != before}
+            for memory in memories:
+                before = known.get(memory.id)
+                if memory != before:
+                    latest = memory if exact else _with_next_revision(memory, before)
+                    self._pending[memory.id] = latest, before
             full = len(self._pending) >= _MAX_PENDING
         if full:
             self.flush()
 
-    def pending(self, ids: Sequence[str]) -> dict[str, Memory]:
-        """Those of these memories that are not in the mirror yet, by id."""
+    def get(self, ids: Sequence[str]) -> dict[str, Memory]:
+        """These memories as the mirror will have them after the next flush, by id."""
         with self._lock:
-            return {one: self._pending[one][0] for one in ids if one in self._pending}
+            pending = {one: self._pending[one] for one in ids if one in self._pending}
+        found = {memory.id: memory for memory in self._mirror.get(ids)}
+        for one, (memory, before) in pending.items():
+            if _revision(found.get(one)) == _revision(before):
+                found[one] = memory
+        return found
 
     def flush(self) -> None:
         """Write what is pending to the mirror. Errors are ignored: the server still has it.
@@ -60,8 +67,8 @@ class WriteBehindCache:
         with contextlib.suppress(StoreError):
             stored = {memory.id: memory for memory in self._mirror.get(list(pending))}
             changes = [
-                Change(stored.get(name), memory if exact else _with_next_revision(memory, stored.get(name)))
-                for name, (memory, before, exact) in pending.items()
+                Change(stored.get(name), memory)
+                for name, (memory, before) in pending.items()
                 if _revision(stored.get(name)) == _revision(before)
             ]
             changes = [change for change in changes if change.before != change.after]
@@ -102,8 +109,8 @@ class WriteBehindCache:
                     self._mirror.commit([Change(memory, None) for memory in active])
 
 
-def _with_next_revision(memory: Memory, stored: Memory | None) -> Memory:
-    return memory if stored is None else replace(memory, revision=max(memory.revision, stored.revision + 1))
+def _with_next_revision(memory: Memory, before: Memory | None) -> Memory:
+    return memory if before is None else replace(memory, revision=max(memory.revision, before.revision + 1))
 
 
 def _revision(memory: Memory | None) -> int:

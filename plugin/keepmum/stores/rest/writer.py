@@ -24,7 +24,7 @@ __all__ = ["SaveLocally", "ServerWriter"]
 _OVERTAKEN = frozenset({409, 412})  # the server has another revision than the change applies to, or the key is taken
 _NOT_FOUND = 404
 _TRIES = 3  # when other processes write to the mirror at the same time
-SaveLocally = Callable[[Sequence[Change], Sequence[Activity]], None]
+SaveLocally = Callable[[Sequence[Change], Sequence[Activity]], object]
 
 
 class ServerWriter:
@@ -73,26 +73,46 @@ class ServerWriter:
         )  # fmt: skip
         server_ids, queued = self._send(builder.items(changes, time.time_ns() // 1_000_000))
         renamed = [one for change in changes for one in _with_server_id(change, server_ids)]
-        save(renamed, [replace(event, memory=server_ids.get(event.memory or "", event.memory)) for event in activity])
+        entries = [replace(event, memory=server_ids.get(event.memory or "", event.memory)) for event in activity]
+        self._save(save, renamed, entries)
         self._note_dropped_fields(changes)
         self._breaker.caveat = ""
         return Receipt(server_ids, queued)
 
-    def save(self, changes: Sequence[Change], activity: Sequence[Activity]) -> None:
-        """Save in the mirror what the server has now. It replaces what another process has saved meanwhile."""
-        for _ in range(_TRIES):
-            try:
-                self._mirror.commit(changes, activity)
-                break
-            except StaleWrite:
-                stored = {one.id: one for one in self._mirror.get([one.id for one in map(_subject, changes)])}
-                changes = [_rebased(change, stored.get(_subject(change).id)) for change in changes]
-        written = [_subject(change).id for change in changes]
-        self._cache.mark_fresh(written)
-
     def close(self) -> None:
         """Stop sending."""
         self._drainer.close()
+
+    def _save(self, save: SaveLocally, changes: Sequence[Change], activity: Sequence[Activity]) -> None:
+        """Save in the mirror what the server has now, or will have, also when others write to the mirror meanwhile."""
+        for _ in range(_TRIES):
+            try:
+                save(changes, activity)
+            except StaleWrite:
+                changes = self._rebased(changes)
+            else:
+                self._cache.mark_fresh(_subject(change).id for change in changes)
+                return
+
+    def _rebased(self, changes: Sequence[Change]) -> list[Change]:
+        """The changes as they apply to what is in the mirror now, without those that the server's answers overtook.
+
+        The mirror has the revisions of a server of version 2. Others have none, and neither has a queued write.
+        """
+        stored = {one.id: one for one in self._mirror.get([_subject(change).id for change in changes])}
+        waiting = self._outbox.waiting_memories(self._origin)
+        rebased = []
+        for change in changes:
+            name, after = _subject(change).id, change.after
+            before = stored.get(name)
+            if after is not None and before is not None:
+                if not self._breaker.is_v2 or name in waiting:
+                    after = replace(after, revision=max(after.revision, before.revision + 1))
+                elif before.revision > after.revision:
+                    continue
+            if before is not None or after is not None:
+                rebased.append(replace(change, before=before, after=after))
+        return rebased
 
     def _asked(self) -> ServerFacts | None:
         """What the server can do; requested before the first write."""
@@ -213,10 +233,3 @@ def _with_server_id(change: Change, server_ids: Mapping[str, str]) -> list[Chang
         return [change]
     former = [Change(change.before, None)] if change.before is not None else []
     return [*former, Change(None, replace(after, id=server_ids[after.id]), past=change.past)]
-
-
-def _rebased(change: Change, stored: Memory | None) -> Change:
-    """A change that applies to what is stored now."""
-    if change.after is None or stored is None:
-        return Change(stored, change.after)
-    return Change(stored, replace(change.after, revision=stored.revision + 1))
