@@ -39,7 +39,9 @@ DISK = "/var/tmp" if os.access("/var/tmp", os.W_OK | os.X_OK) else tempfile.gett
 _SHARED_MEMORY = "/dev/shm"
 _ROOM = 1 << 30  # bytes; a whole run needs less than a third of it
 _WRITES = frozenset({"open", "os.mkdir", "os.remove", "os.rename", "sqlite3.connect"})
-_CLIENT_VARIABLES = ("CLAUDE", "CODEX", "CURSOR", "COPILOT", "GEMINI", "KEEPMUM", "MEMORY_", "DEFAULT_", "PLUGIN_")
+_CLIENT_VARIABLES = (
+    "CLAUDE", "CODEX", "CURSOR", "COPILOT", "GEMINI", "OPENCODE", "KEEPMUM", "MEMORY_", "DEFAULT_", "PLUGIN_",
+)  # fmt: skip
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    RequestId = str | int | float
+    from keepmum.core.jsonrpc import RequestId
 
 __all__ = ["Members", "decode", "elements", "is_call", "named", "request_id", "requests", "responses"]
 

@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Final
 
-    RequestId = str | int | float
+    from keepmum.core.jsonrpc import RequestId
 
 __all__ = ["Pending"]
 

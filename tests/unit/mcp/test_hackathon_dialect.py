@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from keepmum.mcp.dialects.hackathon import SURFACE
 from keepmum.mcp.dialects.hackathon.handlers import ranked
 from keepmum.mcp.dialects.hackathon.limits import RateLimit
 from keepmum.mcp.dialects.hackathon.views import ago
+from keepmum.service import MemoryService
 
 TOKEN = "gh" + "p_" + "4fQ9" + "zR7k" * 7 + "Xb21"
 DAY = 86_400_000
@@ -338,19 +339,23 @@ def test_newest_handoff_is_picked_first_and_numbers_are_unique(tools: Caller, ot
     assert "#4 " in tools.text("handoff", summary="part 4", next_steps="x")
 
 
+def _before_next_write(monkeypatch: pytest.MonkeyPatch, service: MemoryService, act: Callable[[], object]) -> None:
+    """Call `act` between the next read of a handoff and the write that follows it."""
+    revise = service.revise
+
+    def act_first(*arguments: Any, **fields: Any) -> Any:
+        monkeypatch.undo()
+        act()
+        return revise(*arguments, **fields)
+
+    monkeypatch.setattr(service, "revise", act_first)
+
+
 def test_concurrent_pickups_give_the_handoff_to_one_agent(
     tools: Caller, other: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tools.text("handoff", summary="half", next_steps="rest")
-    service = other.service
-    revise = service.revise
-
-    def pick_up_first(*arguments: Any, **fields: Any) -> Any:
-        monkeypatch.undo()
-        tools.text("pickup", handoff_id=1)  # between the other agent's read and its write
-        return revise(*arguments, **fields)
-
-    monkeypatch.setattr(service, "revise", pick_up_first)
+    _before_next_write(monkeypatch, other.service, lambda: tools.text("pickup", handoff_id=1))
     with pytest.raises(InvalidInput, match="already picked up by claude-code"):
         other.text("pickup", handoff_id=1)
 
@@ -360,14 +365,7 @@ def test_a_pickup_does_not_give_up_when_a_pending_handoff_was_changed_otherwise(
 ) -> None:
     tools.text("handoff", summary="half", next_steps="rest")
     service = other.service
-    revise = service.revise
-
-    def tag_first(*arguments: Any, **fields: Any) -> Any:
-        monkeypatch.undo()
-        revise(arguments[0], "A pending task, seen by another agent", tags=["urgent"])  # between its read and its write
-        return revise(*arguments, **fields)
-
-    monkeypatch.setattr(service, "revise", tag_first)
+    _before_next_write(monkeypatch, service, lambda: service.revise("handoff-1", "Another wording", tags=["urgent"]))
     assert "Handoff #1 is yours" in other.text("pickup")
     assert tools.text("pickup") == "No pending handoffs. All caught up!"
 

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -31,9 +30,6 @@ def qdrant() -> Iterator[QdrantHttp]:
 @pytest.fixture(params=["postgres", "qdrant", "sqlite"])
 def site(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
     """A server on one of the engines, with a writer named ada; commands of this process administer it."""
-    for name in list(os.environ):
-        if name.startswith(("KEEPMUM", "CLAUDE", "CODEX", "CURSOR", "GEMINI", "OPENCODE", "COPILOT")):
-            monkeypatch.delenv(name)
     monkeypatch.setenv("KEEPMUM_HOME", str(tmp_path))
     monkeypatch.setenv("HOME", str(tmp_path))
     spec: SharedSpec = TeamSqliteSpec(str(tmp_path / "server" / "memory.db"))

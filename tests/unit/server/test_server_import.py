@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -50,9 +49,6 @@ class Site:
 
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, httpserver: HTTPServer) -> Site:
-    for name in list(os.environ):
-        if name.startswith(("KEEPMUM", "CLAUDE", "CODEX", "CURSOR", "GEMINI", "OPENCODE", "COPILOT", "MEMORY_")):
-            monkeypatch.delenv(name)
     monkeypatch.setenv("KEEPMUM_HOME", str(tmp_path))
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import random
 import shutil
 import signal
@@ -67,9 +66,6 @@ def _older(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.fixture(params=ENGINES)
 def site(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
-    for name in list(os.environ):
-        if name.startswith(("KEEPMUM", "CLAUDE", "CODEX", "CURSOR", "GEMINI", "OPENCODE", "COPILOT")):
-            monkeypatch.delenv(name)
     monkeypatch.setenv("KEEPMUM_HOME", str(tmp_path))
     monkeypatch.setenv("HOME", str(tmp_path))
     spec: SharedSpec = TeamSqliteSpec(str(tmp_path / "server" / "memory.db"))
