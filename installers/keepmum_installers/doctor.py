@@ -183,7 +183,7 @@ def _store(probes: Probes) -> Iterator[Finding]:
         yield note("store", str(facts["notice"]), "Compare with what you remember; the kept files are yours to delete.")
     if waiting := to_review(facts):
         yield note("review", waiting, "Run `keepmum review` in a terminal.")
-    yield from servers(facts)
+    yield from servers(facts, probes.project()[0])
     for part in _parts(facts):
         yield from _files(part)
 
@@ -198,9 +198,9 @@ def to_review(facts: Mapping[str, object]) -> str:
     return f"{counted(items, 'item')} of this project to review" if items else ""
 
 
-def servers(facts: Mapping[str, object]) -> Iterator[Finding]:
-    """The state of each team's server, from the facts of the store."""
-    return (_server(part) for part in _parts(facts) if part.get("server"))
+def servers(facts: Mapping[str, object], project: str) -> Iterator[Finding]:
+    """The state of each team's server, from the facts of the store, and whether its key is for a project."""
+    return (_server(part, project) for part in _parts(facts) if part.get("server"))
 
 
 def _parts(facts: Mapping[str, object]) -> list[Mapping[str, object]]:
@@ -223,11 +223,18 @@ def _files(facts: Mapping[str, object]) -> Iterator[Finding]:
         )
 
 
-def _server(facts: Mapping[str, object]) -> Finding:
+def _server(facts: Mapping[str, object], project: str) -> Finding:
     """The state of the team's server, and the writes that wait for it."""
     queued, refused = _number(facts.get("queued")), _number(facts.get("refused"))
     waits, were = "waits" if queued == 1 else "wait", "was" if refused == 1 else "were"
     waiting = f"{counted(queued, 'write')} {waits}, {refused:,} {were} refused"
+    roles = facts.get("roles")  # a server that is not Keepmum's own has none
+    if isinstance(roles, Mapping) and not {project, "*"} & roles.keys():
+        return problem(
+            "server",
+            inline(f"{facts['server']} answers, but its key has no role in the project {project}; {waiting}"),
+            "Ask its administrator for `keepmum people role`, or for another key.",
+        )
     if facts.get("reached"):
         return ok("server", f"{facts['server']} answers, collection {facts.get('collection')}; {waiting}")
     reason, login = str(facts.get("problem")), f"`keepmum login {facts.get('server')}`"

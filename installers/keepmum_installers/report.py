@@ -26,14 +26,14 @@ def show_status(probes: doctor.Probes) -> int:
     """Print what is installed and how much is remembered; returns 0."""
     console, machine, product = Console(), Machine.this(), installed(bundle_root())
     facts = probes.store()
-    project, folder, origin = probes.project()[1:]
+    identity, project, folder, origin = probes.project()
     console.say(f"Keepmum {product.version}")
     console.say(f"  memories  {facts.get('memories')}, in {facts.get('path')}")
     for reason in filter(None, (facts.get("reason"), facts.get("notice"))):
         console.say(f"  store     {reason}")
     if waiting := doctor.to_review(facts):
         console.say(f"  review    {waiting}: `keepmum review`")
-    for server in doctor.servers(facts):
+    for server in doctor.servers(facts, identity):
         console.say(f"  server    {server.says}")
     console.say(f"  project   {inline(f'{project}, at {folder}')} (known from {origin})")
     if wrong := probes.left_out():

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from git import Repo
 
 import bytecode
 from server_process import TeamServer, without_comments
@@ -20,11 +21,16 @@ LAUNCH = Path(__file__).resolve().parents[2] / "plugin" / "launch.py"
 MEMORY = {"text": "Deploys go through the blue pool", "title": "Deploys", "project": "api"}
 
 
-def _command(home: Path, *arguments: str, status: int = 0, python: tuple[str, ...] = ("-I",)) -> str:
+def _command(
+    home: Path, *arguments: str, status: int = 0, python: tuple[str, ...] = ("-I",), given: str = "", at: str = "."
+) -> str:
+    """What a command says that is run in the folder `at` and reads what is `given`."""
     bytecode.share(home)
     environ = {"PATH": os.defpath, "HOME": str(home), "KEEPMUM_HOME": str(home)}
     command = [sys.executable, *python, str(LAUNCH), *arguments]
-    done = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        command, env=environ, capture_output=True, text=True, timeout=60, check=False, input=given, cwd=at
+    )
     assert done.returncode == status, done.stderr
     return done.stdout + (done.stderr if status else "")
 
@@ -49,6 +55,23 @@ def test_a_key_writes_in_its_persons_name(site: Site) -> None:
     assert site.server.ask("POST", "/api/v1/memories", MEMORY, key=site.ada).status == 201
     rows = site.server.ask("GET", "/api/v2/audit?project=api", key=site.root).body["data"]
     assert ("ada", "created", "api") in {(row["actor"], row["action"], row["project"]) for row in rows}
+
+
+def test_a_laptop_learns_for_which_project_its_key_has_no_role(site: Site, tmp_path: Path) -> None:
+    origin = f"http://127.0.0.1:{site.server.port}"
+    home, other = tmp_path / "home", tmp_path / "other"
+    home.mkdir(mode=0o700)
+    Repo.init(other).create_remote("origin", "https://github.com/acme/other.git").repo.close()
+    _command(home, "login", origin, given=f"{site.ada}\n")
+    _command(home, "backend", "use", origin)
+    for command in (("remember", "Blue first"), ("backend", "test"), ("doctor",)):
+        said = _command(home, *command, status=1, at=str(other))
+        assert "no role in the project github.com/acme/other" in said
+    assert "no memories" in _command(home, "recall", "blue", status=1, at=str(other))
+    (other / ".keepmum.toml").write_text('project = "api"\n', encoding="utf-8")
+    for command in (("remember", "Blue first"), ("backend", "test"), ("recall", "blue")):
+        _command(home, *command, at=str(other))
+    _command(home, "doctor", at=str(other))
 
 
 def test_a_second_start_makes_no_second_key(site: Site) -> None:

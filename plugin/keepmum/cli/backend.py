@@ -77,7 +77,7 @@ def _test() -> int:
     """Check that the store can be read and written."""
     with console.Session(notices=False) as memory:
         facts = memory.health()
-        capabilities = memory.store.capabilities
+        capabilities, here = memory.store.capabilities, memory.context.place.project
     for name in ("server", "path", "memories", "integrity", "collection", "queued", "refused"):
         if facts.get(name) is not None:
             console.out(f"{name}: {facts[name]}")
@@ -89,6 +89,8 @@ def _test() -> int:
     roles = cast("Mapping[str, str]", facts.get("roles", {}))
     for project, role in sorted(roles.items()):
         console.out(f"role: {role} in {'every project' if project == '*' else project or 'no project'}")
+    if "roles" in facts and not {here, "*"} & roles.keys():
+        raise KeepmumError(f"the key has no role in the project {here}; ask an administrator of the server for one")
     console.out("readable" if roles and {*roles.values()} == {"reader"} else "readable and writable")
     return 0
 

@@ -273,7 +273,7 @@ def test_findings_of_a_client_that_are_not_problems_take_one_line() -> None:
     ],
 )
 def test_the_next_step_for_a_server_fits_the_problem(facts: dict[str, object], step: str) -> None:
-    (found,) = doctor.servers({"server": "https://memory.example", "reached": False, **facts})
+    (found,) = doctor.servers({"server": "https://memory.example", "reached": False, **facts}, "github.com/acme/shop")
     assert found.next_step.startswith(step)
 
 
@@ -314,6 +314,8 @@ def test_purge_of_a_repository_scope_is_refused(capsys: pytest.CaptureFixture[st
     [
         ({"reached": True, "collection": "shared"}, "ok", "answers, collection shared; 2 writes wait, 1 was refused"),
         ({"reached": False, "problem": "it cannot be reached"}, "problem", "it cannot be reached; 2 writes wait"),
+        ({"reached": True, "roles": {"api": "writer"}}, "problem", "its key has no role in the project id;"),
+        ({"reached": True, "roles": {"*": "reader"}}, "ok", "answers"),
     ],
 )
 def test_the_state_of_a_teams_server_is_reported(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping, Sequence
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
@@ -162,7 +163,8 @@ class FullApi:
         path, values = _path(memory), item.memory_json and {**item.memory_json, "id": memory}
         match item.action:
             case "create":
-                self._http.request("POST", _PATH, body={"memory": values}, idempotency_key=item.id)
+                with self._about(item.memory_json):
+                    self._http.request("POST", _PATH, body={"memory": values}, idempotency_key=item.id)
             case "replace":
                 self._http.request(
                     "PUT", path, body={"memory": values}, idempotency_key=item.id, base_revision=item.base_revision
@@ -182,12 +184,33 @@ class FullApi:
                 change["revision"] = item.base_revision
             changes.append(change)
         body = {"items": changes, "atomic": True}
-        self._http.request("POST", f"{_PATH}:batch", body=body, idempotency_key=items[0].id)
+        is_new = all(item.action == "create" for item in items)
+        with self._about(items[0].memory_json if is_new else None):
+            self._http.request("POST", f"{_PATH}:batch", body=body, idempotency_key=items[0].id)
 
     # -- parts
 
     def _read(self, name: str, body: Mapping[str, object], *, bulk: bool = False) -> object:
-        return self._http.request("POST", f"{_PATH}:{name}", body=body, bulk=bulk, repeatable=True)
+        with self._about(body.get("filter", body)):
+            return self._http.request("POST", f"{_PATH}:{name}", body=body, bulk=bulk, repeatable=True)
+
+    @contextlib.contextmanager
+    def _about(self, where: object) -> Iterator[None]:
+        """Name the project of `where`, a memory or a filter, in the refusal of a server that shows nothing of it.
+
+        Such a server says only that nothing is there, so that nobody learns which projects it has.
+        """
+        from keepmum.stores.rest.http_client import RequestRefused
+
+        try:
+            yield
+        except RequestRefused as error:
+            project = where.get("project") if isinstance(where, Mapping) else None
+            if error.status != _NOT_FOUND or not project:
+                raise
+            ask = "an administrator gives it one with `keepmum people role`, or ask for another key"
+            reason = f"{self._http.origin}: your key has no role in the project {project}; {ask}"
+            raise RequestRefused(reason, _NOT_FOUND) from None
 
     def _fields(self, response: object) -> Fields:
         return Fields(response, "the response", self._http.origin)
