@@ -98,14 +98,15 @@ class Call:
         "person" a curator decides, and can write only where they are one; what others write to guide agents waits for
         a review. With `quiet`, showing a memory logs nothing.
 
-        In a project, an id means the memory there: where projects share ids, the service sees no other project.
+        In a project, an id means the memory there: where projects share ids, the service sees no other project. Nor
+        does it with "", which stands for the memories of no project.
 
         Raises: NotFound or Forbidden, according to the version of the API.
         """
         grant = self.principal.grant(ORGANISATION, "curator" if trust == "person" else "writer")
         if project is not None:
             self.require(project, role)
-            grant = grant.among({project, ""}) if self.team.shared.shares_ids else grant
+            grant = grant.among({project, ""}) if self.team.shared.shares_ids or not project else grant
         return self.team.service(
             grant,
             actor=self.principal.name,

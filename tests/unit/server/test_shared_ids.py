@@ -192,6 +192,18 @@ def test_the_review_of_a_project_shows_its_memory_and_none_of_no_project_with_th
     assert [text for _, text in _reviewed(tenants, "")] == ["changed last"]
 
 
+@pytest.mark.parametrize("engine", ["sqlite", "postgres"])
+def test_the_review_of_no_project_shows_no_memory_of_a_project(tmp_path: Path, engine: str) -> None:
+    with two_projects(engine, tmp_path) as tenants:
+        assert tenants.ask("ada", "PATCH", _path(tenants), {"kind": "instruction"}).status_code == 200
+        people = Administration(tenants.team.records, b"a secret for tests only", scan, "test")
+        name = f"{tenants.projects['ada']}-everything"
+        people.add(name, {"*": "admin"})
+        tenants.keys["all"] = people.make_key(name, "laptop").text
+        assert len(_reviewed(tenants, tenants.projects["ada"])) == 1
+        assert _reviewed(tenants, "") == []
+
+
 @pytest.mark.usefixtures("unscoped")
 @pytest.mark.parametrize("unscoped", [("global", "fact")], indirect=True)
 def test_a_memory_of_no_project_hides_no_item_of_a_project_with_the_same_id(tenants: Tenants) -> None:
