@@ -82,3 +82,13 @@ def test_a_response_from_before_a_local_change_is_not_read(tmp_path: Path) -> No
     mirror.commit([Change(memory, changed)])
     assert list(cache.get([memory.id]).values()) == [changed]
     mirror.close()
+
+
+def test_a_response_takes_a_key_from_an_outdated_memory(tmp_path: Path) -> None:
+    mirror = sqlite.SqliteStore(str(tmp_path / "mirror.db"))
+    cache, former, new = WriteBehindCache(mirror, time.monotonic), a_memory(key="deploy.pool"), a_memory("Green first")
+    put(mirror, former)
+    cache.add([replace(new, key="deploy.pool")], {}, exact=True)
+    cache.flush()
+    assert mirror.get([former.id, new.id]) == [replace(former, key=None), replace(new, key="deploy.pool")]
+    mirror.close()

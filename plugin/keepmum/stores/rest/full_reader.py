@@ -250,6 +250,10 @@ class FullReader:
         def request(api: FullApi) -> Memory | None:
             values = api.look_up(space, key=key, text=text)[name]
             found = next(iter(self._accept([values]).values()), None) if values is not None else None
+            outdated = here() if name == "by_key" else None
+            if outdated is not None and outdated.id not in {*waiting, found and found.id}:
+                self._cache.mark_stale(outdated.id)
+                self.load([outdated.id])  # another machine has removed it, or given it another key
             self._cache.flush()  # a change of it is compared with the mirror
             return None if found is not None and found.id in waiting else found
 

@@ -74,10 +74,17 @@ class WriteBehindCache:
             changes = [change for change in changes if change.before != change.after]
             try:
                 self._mirror.commit(changes)
-            except StaleWrite:  # another process has overtaken some of them
+            except StaleWrite:  # another process has overtaken some of them, or a key has another holder now
                 for change in changes:
                     with contextlib.suppress(StaleWrite):
-                        self._mirror.commit([change])
+                        self._mirror.commit([*self._released(change.after), change])
+
+    def _released(self, memory: Memory | None) -> list[Change]:
+        """The change that takes the key of a memory from the one that has it in the mirror, which is outdated."""
+        if memory is None or memory.key is None or memory.status != "active":
+            return []
+        holder = self._mirror.by_key(memory.space, memory.key)
+        return [] if holder is None or holder.id == memory.id else [Change(holder, replace(holder, key=None))]
 
     def flushed(self, fallback: Callable[[], _Result]) -> Callable[[], _Result]:
         """A function that flushes the cache, then returns what `fallback` reads in the mirror."""
