@@ -186,6 +186,39 @@ def test_an_interrupt_leaves_the_terminal_as_it_was(terminal: Callable[..., Term
     assert shell.end() == 130
 
 
+def test_an_interrupt_just_before_a_key_is_read_counts(tmp_path: Path) -> None:
+    program = """
+import signal, sys, threading
+from keepmum.cli.keyboard import Keyboard
+
+sys.setswitchinterval(1_000)  # the other thread runs only when this one waits
+
+def interrupt(reads):
+    reads.wait()
+    signal.raise_signal(signal.SIGINT)
+
+with Keyboard() as keyboard:
+    for _ in range(20):
+        reads = threading.Event()
+        threading.Thread(target=interrupt, args=[reads]).start()
+        try:
+            reads.set()
+            keyboard.read()
+        except KeyboardInterrupt:
+            print("interrupted")
+"""
+    master, slave = pty.openpty()
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", program], stdin=slave, capture_output=True, text=True, timeout=_LIMIT, check=False,
+            env={**_environment(tmp_path), "PYTHONPATH": str(ROOT / "plugin")},
+        )  # fmt: skip
+    finally:
+        os.close(slave)
+        os.close(master)
+    assert done.stdout == "interrupted\n" * 20, done.stderr
+
+
 def test_an_agent_with_a_shell_does_not_speak_for_the_user(folder: Path, tmp_path: Path) -> None:
     item = _listed(folder, tmp_path)[0]["id"]
     answer = _run(folder, tmp_path, "review", "do", item, "confirm", status=1)
