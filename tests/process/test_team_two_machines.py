@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import contextlib
+import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 import own_server
+from keepmum.core.memory import Memory
 from keepmum.service import MemoryService, Place, ServiceOptions, open_service
 from keepmum.stores import RestSpec, SqliteSpec
 from keepmum.workspace.credentials import Server
 from keepmum_scanner import scan
 
 Machine = Callable[[str], MemoryService]
-ENGINES = ("sqlite", "postgres")
 
 
-@pytest.fixture(params=ENGINES)
+@pytest.fixture(params=["sqlite", "postgres"])
 def machine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Machine]:
     """Opens the memory of one project as an agent on the machine of this name."""
     server = own_server.shared(request.param)
@@ -38,8 +39,15 @@ def machine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Machine]
         yield open_one
 
 
-def _texts(memory: MemoryService) -> list[str]:
-    return [match.memory.text for match in memory.recall()]
+def _texts(memory: MemoryService, query: str = "") -> list[str]:
+    return [match.memory.text for match in memory.recall(query)]
+
+
+def _reused(here: MemoryService, there: MemoryService) -> Memory:
+    """The memory that has the key `pool` now; `here` knows the one that had it before."""
+    here.remember("Blue first", key="pool")
+    there.forget(["pool"])
+    return there.remember("Green first", key="pool").memory
 
 
 def test_a_key_that_was_freed_elsewhere_can_be_used_again(machine: Machine) -> None:
@@ -53,9 +61,7 @@ def test_a_key_that_was_freed_elsewhere_can_be_used_again(machine: Machine) -> N
 @pytest.mark.parametrize("read", ["nothing", "list", "search", "load"])
 def test_a_key_that_another_memory_has_now_names_that_one(machine: Machine, read: str) -> None:
     here, there = machine("here"), machine("there")
-    here.remember("Blue first", key="pool")
-    there.forget(["pool"])
-    new = there.remember("Green first", key="pool").memory
+    new = _reused(here, there)
     match read:
         case "list":
             assert _texts(here) == ["Green first"]
@@ -70,9 +76,7 @@ def test_a_key_that_another_memory_has_now_names_that_one(machine: Machine, read
 
 def test_a_memory_with_such_a_key_can_be_edited_by_its_id(machine: Machine) -> None:
     here, there = machine("here"), machine("there")
-    here.remember("Blue first", key="pool")
-    there.forget(["pool"])
-    new = there.remember("Green first", key="pool").memory
+    new = _reused(here, there)
     (shown,) = [match.memory for match in here.recall("green")]
     here.edit(new.id, "Pink first", revision=shown.revision)
     assert _texts(there) == ["Pink first"]
@@ -88,3 +92,29 @@ def test_keys_that_two_memories_have_exchanged_elsewhere(machine: Machine) -> No
     for key in ("one", "two"):
         assert here.remember(f"Pink for {key}", key=key).memory.id not in {first.id, second.id}
     assert sorted(_texts(there)) == ["Pink for one", "Pink for two"]
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_four_sessions_see_each_others_last_write(machine: Machine, seed: int) -> None:
+    sessions = [machine(name) for name in ("here", "there") for _ in range(2)]
+    chance, written = random.Random(seed), dict[str, str]()  # texts by key
+    for step in range(60):
+        session, key = chance.choice(sessions), chance.choice(("blue", "green", "pink", "white"))
+        match chance.choice(("remember", "remember", "forget", "list", "search", "load", "upkeep")):
+            case "remember":
+                written[key] = f"The {key} pool goes first since step {step}"
+                assert session.remember(written[key], key=key).queued == 0
+            case "forget" if key in written:
+                session.forget([key])
+                del written[key]
+            case "list":
+                assert sorted(_texts(session)) == sorted(written.values())
+            case "search":
+                found = [text for text in _texts(session, key) if key in text]
+                assert found == ([written[key]] if key in written else [])
+            case "load" if key in written:
+                assert [memory.text for memory in session.load([key])] == [written[key]]
+            case "upkeep":
+                session.upkeep()
+    for session in sessions:
+        assert sorted(_texts(session)) == sorted(written.values())

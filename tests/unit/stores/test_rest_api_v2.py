@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from pytest_httpserver import HTTPServer
+from werkzeug import Request
 
 from keepmum.core import ids
 from keepmum.core.errors import KeepmumError
@@ -29,6 +30,19 @@ def fake() -> FakeServer:
 @pytest.fixture
 def origin(httpserver: HTTPServer, fake: FakeServer) -> str:
     return behind(httpserver, fake)
+
+
+def call_once(fake: FakeServer, act: Callable[[], object], *, answering: str) -> list[object]:
+    """Call `act` before the first answer to this method or path is sent; what it returned is added to the list."""
+    done: list[object] = []
+
+    def before_response(request: Request) -> None:
+        if not done and (request.method == answering or request.path.endswith(answering)):
+            fake.before_response = lambda _: None  # `act` makes such requests itself
+            done.append(act())
+
+    fake.before_response = before_response
+    return done
 
 
 def load(memory: MemoryService, name: str) -> Any:
@@ -190,10 +204,9 @@ def test_a_memory_can_be_changed_after_a_late_response_showed_what_it_was(open_m
     here, other = (open_memory(where=where, key=key) for _ in range(2))  # two processes of this machine
     fake = hosts.server(key)
     here.remember("Blue first", key="pool")
-    writes = [lambda: other.remember("Green first", key="pool")]
-    fake.before_response = lambda request: writes.pop()() if writes and request.path.endswith("/search") else None
+    written = call_once(fake, lambda: other.remember("Green first", key="pool"), answering="/search")
     here.recall("first")  # its response is from before the change
-    assert not writes
+    assert written
     here.recall("first")
     assert here.remember("Pink first", key="pool").queued == 0
     assert [one["text"] for one in fake.memories.values()] == ["Pink first"]
@@ -206,10 +219,9 @@ def test_a_change_that_another_process_read_first_keeps_its_revision_and_trust(o
     fake = hosts.server(key)
     written = here.remember("Blue first", key="pool").memory
     other.recall("first")
-    reads = [other.recall]
-    fake.before_response = lambda request: reads.pop()() if reads and request.method == "PUT" else None
+    read = call_once(fake, other.recall, answering="PUT")
     here.remember("Green first", key="pool")
-    assert not reads
+    assert read
     changed = mirror_of(here).get([written.id])[0]
     assert [one["memory"]["revision"] for one in fake.memories.values()] == [changed.revision]
     assert (changed.text, changed.trust, changed.origin) == ("Green first", written.trust, written.origin)
@@ -231,10 +243,9 @@ def test_a_change_does_not_hide_a_later_one_that_another_process_read_first(open
         there.remember("Pink first", key="pool")
         other.recall()
 
-    writes = [change_again]
-    fake.before_response = lambda request: writes.pop()() if writes and request.method == "PUT" else None
+    done = call_once(fake, change_again, answering="PUT")
     here.remember("Green first", key="pool")
-    assert not writes
+    assert done
     assert [one.text for one in mirror_of(here).get([name])] == ["Pink first"]
 
 
@@ -246,10 +257,10 @@ def test_a_purge_erases_a_copy_that_another_process_has_just_changed(open_memory
     name = here.remember("Blue first", key="pool").memory.id
     (seen,) = mirror_of(other).get([name])
     changed = replace(seen, text="Pink first", revision=seen.revision + 1)
-    changes = [lambda: mirror_of(other).commit([Change(seen, changed)])]  # from an answer of before the purge
-    fake.before_response = lambda request: changes.pop()() if changes and request.method == "DELETE" else None
+    from_before = Change(seen, changed)  # of an answer from before the purge
+    committed = call_once(fake, lambda: mirror_of(other).commit([from_before]), answering="DELETE")
     assert here.erase(["pool"]) == 1
-    assert not changes
+    assert committed
     assert (fake.memories, mirror_of(here).get([name]), mirror_of(here).history(name)) == ({}, [], [])
 
 
